@@ -9,7 +9,7 @@ use super::shared::options::Within;
 use super::shared::rules::RuleBook;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::GateRoot;
-use super::verify::root::open;
+use super::verify::opening::open;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;

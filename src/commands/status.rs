@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
-use super::verify::root::{open, open_knowing};
+use super::verify::opening::{open, open_knowing};
 use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;

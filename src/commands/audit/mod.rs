@@ -12,7 +12,7 @@ use super::shared::options::{Packages, Within, bytes, platform};
 use super::shared::sources::{PackageSources, RootResults};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::base::{Base, BaseOptions};
-use super::verify::root::open;
+use super::verify::opening::open;
 use super::verify::{GateRoot, GateRoots};
 use crate::addr::ProviderAddr;
 use crate::advisory::{Advisory, ByModule, Components, page_of};

@@ -12,7 +12,7 @@ use super::shared::options::{Packages, Within, platform};
 use super::shared::sources::PackageSources;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::facts::Questions;
-use super::verify::root::open;
+use super::verify::opening::open;
 use super::verify::{self, GateRoot, GateRoots, JudgedRoot, VerifyOptions};
 
 use crate::addr::ProviderAddr;

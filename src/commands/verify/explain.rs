@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::base::Base;
-use super::{GateRoot, GateRoots};
+use super::root::{GateRoot, GateRoots};
 use crate::addr::UsedNames;
 use crate::commands::diff::pairs::{Knowledge, Pair, SideRequirements, review};
 use crate::commands::diff::signers::{Trust, packages};

@@ -1,23 +1,21 @@
-//! Facts beyond the lock file: the queries of `verify` and `diff` about releases, installed packages, configuration that
-//! the other tool reads, and names that other systems read as another name.
+//! Facts beyond the lock file: the queries of `verify` and `diff` about releases, installed packages, and names that other
+//! systems read as another name.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{GateRoot, GateRoots};
+use super::root::{GateRoot, GateRoots};
 
-use crate::addr::{ProviderAddr, default_host};
+use crate::addr::ProviderAddr;
 use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::sources::LocalPlaces;
 use crate::config::is_read;
-use crate::dialect::Dialect;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
-use crate::disk::roots::{MissingModules, Tree, TreeOptions, load_tree};
 use crate::error::Error;
-use crate::finding::{Finding, Level, Position, Rule};
+use crate::finding::{Finding, Rule};
 use crate::git::TrackedFiles;
 use crate::hash::archive::Threads;
 use crate::hash::{HashScheme, PackageHash};
@@ -28,9 +26,8 @@ use crate::query::Session;
 use crate::query::question::{Depth, Explain, Goal, Query};
 use crate::query::select::ProvenanceRule;
 use crate::release::{ReleaseKey, Releases};
-use crate::requirements::Requirement;
 use crate::settings::{H1Rule, Settings};
-use crate::verify::{entry, of_tree};
+use crate::verify::of_tree;
 use crate::workspace::RunSettings;
 
 /// The queries about the locked releases of some root modules.
@@ -211,51 +208,6 @@ fn hashes(package: &LocalPackage) -> Result<Vec<PackageHash>, PackageError> {
     }
 }
 
-/// The findings about requirements of only the other tool; `own` is the tree that the lock file's tool reads.
-pub(super) fn of_other_tool(settings: &RunSettings, own: Option<&Tree>, lock: Option<&LockFile>) -> Vec<Finding> {
-    if own.is_some_and(|tree| !tree.differs_by_tool) {
-        return Vec::new();
-    }
-    let other = settings.dialect.other();
-    let options = TreeOptions { dialect: other, ..settings.tree_options(MissingModules::Skip) };
-    // Unreadable configuration installs nothing.
-    let Ok(tree) = load_tree(&settings.root, &options) else {
-        return Vec::new();
-    };
-    let required = |addr: &ProviderAddr| own.is_some_and(|tree| tree.requirements.get(addr).is_some());
-    let only_there =
-        tree.requirements.iter().filter(|(addr, _)| !required(addr) && !required(&translated(addr, other)));
-    let is_locked = |addr| lock.is_some_and(|lock| lock.get(addr).is_some());
-    only_there.flat_map(|(addr, requirement)| of_provider(settings, (addr, requirement), is_locked(addr))).collect()
-}
-
-/// Maps a provider of the other tool's default registry to this tool's, since a short address can mean either.
-fn translated(addr: &ProviderAddr, other: Dialect) -> ProviderAddr {
-    if *addr.host() == default_host(other) { addr.at(default_host(other.other())) } else { addr.clone() }
-}
-
-fn of_provider(
-    settings: &RunSettings,
-    (addr, requirement): (&ProviderAddr, &Requirement),
-    is_locked: bool,
-) -> Vec<Finding> {
-    let program = settings.dialect.other().program();
-    let mut findings = entry::of_address(addr, &settings.settings);
-    findings.extend(entry::of_all_releases(addr, &settings.settings));
-    for finding in &mut findings {
-        finding.message = format!("{}; `{program}` reads files that require it", finding.message);
-    }
-    if findings.is_empty() && !is_locked {
-        let message = format!("`{program}` reads files that require {addr}, for which the lock file has no entry");
-        findings.push(Finding { level: Level::Note, ..Finding::new(Rule::EntryMissing, message).about(addr) });
-    }
-    let placed = |finding: Finding| match requirement.origins.first() {
-        Some(origin) => finding.in_file(&origin.file).at(origin.position),
-        None => finding.at(Position::default()),
-    };
-    findings.into_iter().map(placed).collect()
-}
-
 /// The findings about tracked paths of one working tree.
 pub(super) fn of_names<'a>(tracked: impl Iterator<Item = &'a str> + Clone) -> Vec<Finding> {
     let found = ambiguous_names(tracked, is_read).into_iter();
@@ -274,8 +226,7 @@ pub(super) fn of_names_in_trees(
     now: SystemTime,
 ) -> Vec<Finding> {
     let nothing = Settings::default();
-    let opened =
-        roots.iter().filter_map(|(_, root)| root.as_ref().ok()).map(crate::commands::verify::GateRoot::settings);
+    let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).map(GateRoot::settings);
     let judged = opened.map(|root| (root.boundary.clone(), &root.settings));
     let started = starts.iter().filter_map(|start| Some((worktree::top(start)?, &nothing)));
     let mut seen = BTreeSet::new();

@@ -8,8 +8,9 @@ use super::base::{Base, LostLockFile};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::fix::JudgedBy;
-use super::root::{Opening, has_its_own_gate, open};
-use super::{GateRoot, GateRoots, VerifyArgs, assumed, judged, modules, recalled};
+use super::opening::{Opening, has_its_own_gate, open};
+use super::root::{GateRoot, GateRoots};
+use super::{VerifyArgs, VerifyOptions, assumed, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::sharing::name_sharers;
@@ -98,19 +99,16 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
-    let mut since_base = Vec::new();
-    let mut explain = |roots: &GateRoots, known: &Releases| {
-        since_base.extend(explainer.iter().flat_map(|explainer| explainer.changes(roots, known)));
-    };
     let assumed = assumed::notes(&changed);
-    let (judged, notes) = if scope.offline {
+    let answered = if scope.offline {
         let known = recalled(&changed, &cache);
-        explain(&changed, &known);
-        let (judged, notes) = judged(&changed, &known, &cache, options);
-        (judged.into_iter().map(|judged| judged.outcome).collect(), notes)
+        Answered { groups: vec![(changed, known)], ..Answered::default() }
     } else {
-        judge_online(changed, &cache, args, services, &mut explain)?
+        query_online(changed, &cache, args, services)?
     };
+    let explained = explainer.iter().flat_map(|explainer| answered.explained(explainer));
+    let mut since_base: Vec<RootOutcome> = explained.collect();
+    let (judged, notes) = answered.judged(&cache, options);
     if let Some(explainer) = explainer.filter(|_| targets.found) {
         let is_wanted = |place: &Path| is_below(scope, place) && !exclusions.as_ref().is_some_and(|it| it.cover(place));
         since_base = with_removed(since_base, explainer.removed(is_wanted));
@@ -356,23 +354,50 @@ fn day_one(outcome: &Outcome) -> Option<Step> {
     Some(step!("there is no trust file, so {} not checked: `tflock trust init` remembers them", of))
 }
 
-/// Judges root modules by the answers of their sources; root modules with the same sources share queries.
-fn judge_online(
+/// What is known of the locked releases, by root modules with the same sources.
+#[derive(Default)]
+struct Answered {
+    groups: Vec<(GateRoots, Releases)>,
+    /// What the sources are.
+    served: Vec<String>,
+    /// What the queries found out besides.
+    noted: Vec<String>,
+}
+
+impl Answered {
+    /// What the change does to lock files.
+    fn explained(&self, explainer: &Explainer<'_>) -> Vec<RootOutcome> {
+        self.groups.iter().flat_map(|(roots, known)| explainer.changes(roots, known)).collect()
+    }
+
+    fn judged(self, cache: &Cache, options: VerifyOptions) -> (Vec<RootOutcome>, Vec<String>) {
+        let (mut outcomes, mut notes) = (Vec::new(), self.served);
+        for (roots, known) in &self.groups {
+            let (judged, more) = judged(roots, known, cache, options);
+            outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
+            notes.extend(more);
+        }
+        notes.extend(self.noted);
+        notes.dedup();
+        (outcomes, notes)
+    }
+}
+
+/// Queries the sources of root modules; root modules with the same sources share queries.
+fn query_online(
     mut roots: GateRoots,
     cache: &Arc<Cache>,
     args: &VerifyArgs,
     services: &Services<'_>,
-    explain: &mut dyn FnMut(&GateRoots, &Releases),
-) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+) -> Result<Answered, Error> {
     let sources = PackageSources::new(services, cache);
-    let mut notes: Vec<String> = Vec::new();
+    let mut answered = Answered::default();
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
+        let source = root.settings().source();
         let trees = worktree::trees(&root.settings().place);
-        let within = sources.served_within(&root.settings().source(), &trees, locked(root));
-        notes.extend(served(&root.settings().source()));
-        root.served_within = within;
+        root.served_within = sources.served_within(&source, &trees, locked(root));
+        answered.served.extend(served(&source));
     }
-    let mut outcomes = Vec::new();
     for (session, mut roots) in sources.by_source(roots, GateRoot::queries) {
         let known = match session {
             Ok(Some(session)) => {
@@ -386,14 +411,10 @@ fn judge_online(
                 Releases::new()
             }
         };
-        explain(&roots, &known);
-        let (judged, more) = judged(&roots, &known, cache, args.options());
-        outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
-        notes.extend(more);
+        answered.groups.push((roots, known));
     }
-    notes.extend(sources.notes());
-    notes.dedup();
-    Ok((outcomes, notes))
+    answered.noted = sources.notes();
+    Ok(answered)
 }
 
 fn locked(root: &GateRoot) -> impl Iterator<Item = &ProviderAddr> {

@@ -7,7 +7,9 @@ pub mod facts;
 mod fix;
 mod gate;
 mod modules;
-mod restore;
+pub mod opening;
+mod other_tool;
+mod remedies;
 pub mod root;
 
 use std::cell::Cell;
@@ -19,8 +21,6 @@ use clap::ValueEnum;
 
 use super::shared::options::{Modules, Packages, Within, bytes};
 use super::shared::rules::RuleBook;
-use super::shared::sources::RootResults;
-use super::shared::trust_store::TrustStore;
 use super::shared::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
@@ -33,16 +33,13 @@ use crate::query::question::Depth;
 use crate::release::continuity::{self, Witness};
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::requirements::Requirements;
-use crate::step::Step;
-use crate::trust::pins::{Pins, Signer};
-use crate::trust::signer::judge as judge_signer;
 use crate::verify as judgment;
 use crate::verify::{Facts, Unanswered, Verified};
 use base::BaseOptions;
 use root::Alike;
 
 pub use fix::verify;
-pub use root::{BaseChange, GateRoot, ReadPaths, tracked_packages};
+pub use root::{GateRoot, GateRoots, tracked_packages};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
@@ -51,9 +48,6 @@ pub struct VerifyOptions {
     /// Missing answers are notes instead of failures.
     pub tolerate_inconclusive: bool,
 }
-
-/// Root modules by their shown paths, each with its content or the error.
-pub type GateRoots = RootResults<GateRoot>;
 
 /// The result for one root module; without the root module if it could not be read.
 #[derive(Debug)]
@@ -71,7 +65,7 @@ pub fn judged<'a>(
     options: VerifyOptions,
 ) -> (Vec<JudgedRoot<'a>>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
-    let searches = Cell::new(restore::MOST_SEARCHES);
+    let searches = Cell::new(remedies::MOST_SEARCHES);
     let by = Judging { known, others: &releases, cache, options, searches };
     let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), Alike::default());
     let mut listed = Listed::default();
@@ -120,13 +114,6 @@ impl Listed {
         let left_out = self.0.into_iter().filter(|(_, [_, left_out])| *left_out > 0);
         left_out.map(|((rule, _), [_, left_out])| format!("{left_out} more findings of {} are not listed", rule.id()))
     }
-}
-
-/// The signer of the locked release that a finding is about.
-fn signer<'a>(finding: &Finding, root: &GateRoot, known: &'a Releases) -> Option<&'a Signer> {
-    let addr = finding.address.as_ref()?;
-    let knowledge = known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))?;
-    knowledge.release()?.signer.as_ref()
 }
 
 /// The result for a root module, before its file names are changed for reports.
@@ -199,10 +186,10 @@ impl Judging<'_> {
 
 fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
     let (verified, findings) = of_root(root, by);
-    let findings = restore::remedied(approvable(findings, root, by.known), root, &by.searches);
+    let findings = remedies::remedied(findings, root, (by.known, &by.searches));
     // For a doubtful release, and for a hash that no package has, the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
-    let in_doubt = in_doubt || findings.iter().any(|finding| restore::refuted(finding).is_some());
+    let in_doubt = in_doubt || findings.iter().any(|finding| remedies::refuted(finding).is_some());
     Judgment { verified, findings, of_files_alone: !by.options.installed && !in_doubt }
 }
 
@@ -220,12 +207,7 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
     let releases = root.lock().iter().map(of).collect();
     let facts = Facts { releases, others: by.others, witnesses, served_within: Some(&root.served_within) };
-    let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
-    let named = |finding: Finding| match root.compared() {
-        Some(base) => finding.filled(crate::step::Hole::Revision, base.short()),
-        None => finding,
-    };
-    let mut findings: Vec<Finding> = findings.into_iter().map(named).collect();
+    let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut extra = root.text_findings();
     if by.options.installed {
@@ -348,50 +330,4 @@ pub fn recalled(roots: &GateRoots, cache: &Cache) -> Releases {
         ((addr, version), knowledge)
     };
     checks.into_iter().map(recalled).collect()
-}
-
-/// Replaces the next steps of findings that the working tree's trust file would accept.
-fn approvable(findings: Vec<Finding>, root: &GateRoot, known: &Releases) -> Vec<Finding> {
-    let is_open = |finding: &Finding| {
-        let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
-        finding.level == Level::Deny && of_pins.contains(&finding.rule)
-    };
-    if root.compared().is_none() || !findings.iter().any(is_open) {
-        return findings;
-    }
-    // The comparison of trust files has reported its problems.
-    let Ok(store) = TrustStore::load(&root.settings().trust) else {
-        return findings;
-    };
-    let mapped = findings.into_iter().map(|finding| {
-        let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
-        if open { finding.remedied_by(remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
-    });
-    mapped.collect()
-}
-
-fn remedy(file: &str) -> Step {
-    step!(
-        "{} of this change accepts it already. Make sure that its publisher means it; have the owner of that file approve \
-         the change, and run `tflock verify` with --allow-trust-change.",
-        file
-    )
-}
-
-/// True if pins accept what a finding refuses.
-fn accepts(pins: &Pins, finding: &Finding, root: &GateRoot, known: &Releases) -> bool {
-    let Some(addr) = &finding.address else {
-        return false;
-    };
-    let Some(entry) = root.lock().get(addr) else {
-        return false;
-    };
-    match finding.rule {
-        Rule::SignerChanged | Rule::UnsignedAfterSigned => signer(finding, root, known)
-            .is_some_and(|signer| judge_signer(pins, addr, &entry.version, signer).accepts()),
-        _ => {
-            let mut records = pins.republished.keys().filter(|record| !root.is_settled(record));
-            records.any(|record| record.address == *addr && record.version == entry.version)
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::GateRoot;
+use super::root::{GateRoot, GateRoots};
 
 use crate::config::{Installed, Manifest, ModuleSource};
 use crate::disk::modules_dir::{installed_hashes, is_read_from_hidden};
@@ -38,7 +38,7 @@ pub(super) struct LockedModules<'a> {
 
 /// Looks up what the sources of locked packages serve and list now, each once. If installed modules are judged, sources of
 /// packages that match the lock are not queried, unless the change locked them.
-pub(super) fn query_sources(roots: &mut super::GateRoots, installed: bool) {
+pub(super) fn query_sources(roots: &mut GateRoots, installed: bool) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let Some(modules) = root.locked_modules() else {
             continue;

@@ -1,32 +1,30 @@
-//! Reads root modules, with everything that is read before any request.
+//! One root module, with everything that is read of it before any request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use super::base::Base;
 use super::modules::{LockedModules, ModuleFacts};
-use super::{GateRoots, facts};
+use super::other_tool;
 use crate::addr::ProviderAddr;
-use crate::commands::shared::targets::Targets;
-use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
+use crate::commands::shared::sources::RootResults;
 use crate::config::RootKind;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
-use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
+use crate::git::TrackedFolder;
 use crate::lockfile::{self, LockEntry, LockFile, Spans};
-use crate::parallel;
 use crate::path::{RepoPath, lexical, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Value};
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::words::counted;
-use crate::workspace::{
-    ProviderNames, Reading, RootModule, RootSource, RunSettings, Scope, git_in, with_base_settings,
-};
+use crate::workspace::{ProviderNames, Reading, RootModule, RootSource, RunSettings, git_in};
+
+/// Root modules by their shown paths, each with its content or the error.
+pub type GateRoots = RootResults<GateRoot>;
 
 #[derive(Debug, Clone)]
 pub struct GateRoot {
@@ -106,7 +104,7 @@ impl GateRoot {
             text.retain(|finding| finding.rule != Rule::NotCanonical);
         }
         if unread.is_none() {
-            text.extend(facts::of_other_tool(settings, tree, module.entries()));
+            text.extend(other_tool::findings(settings, tree, module.entries()));
             text.extend(module.unread_requirements());
         }
         if let (Some(tree), Some(Ok(read))) = (tree, &module.lock) {
@@ -311,6 +309,7 @@ impl GateRoot {
         Subject {
             lock: self.lock(),
             before: self.change.as_ref().map(|change| &change.before),
+            base: self.compared(),
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
             spans: &NO_LOCK.1,
             requirements: self.requirements(),
@@ -427,110 +426,4 @@ impl<'a, T> Alike<'a, T> {
             self.0.entry(texts).or_default().push((root, known));
         }
     }
-}
-
-#[derive(Debug)]
-pub struct Opening {
-    pub roots: GateRoots,
-    /// Root modules in git repositories of their own, which have their own gate.
-    pub nested: Vec<PathBuf>,
-    /// The findings about changes of the trust file.
-    pub trust: Vec<Finding>,
-    pub tracked: TrackedFiles,
-}
-
-impl Opening {
-    /// The root modules, with unreadable configuration as an error, for commands that need it.
-    pub fn whole(self) -> GateRoots {
-        let is_whole = |root: GateRoot| root.unread().cloned().map_or(Ok(root), Err);
-        self.roots.into_iter().map(|(path, root)| (path, root.and_then(is_whole))).collect()
-    }
-}
-
-/// The settings of a root module, and its tool by the files of the working tree.
-type RootSettled = (RunSettings, crate::dialect::Dialect);
-
-/// Reads all root modules; each trust file is read once.
-pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
-    open_knowing(targets, base, base.map(Base::changes), scope)
-}
-
-/// The same; `changes` know what git tracks.
-pub fn open_knowing(
-    targets: &Targets<'_>,
-    base: Option<&Base>,
-    changes: Option<&ChangedFiles>,
-    scope: &Scope,
-) -> Result<Opening, Error> {
-    let settle = |at: usize| {
-        let root = targets.settings(at)?;
-        let own = root.dialect;
-        Ok((base.map_or(Ok(root.clone()), |base| with_base(root, base, scope))?, own))
-    };
-    let settled: Vec<(PathBuf, Result<RootSettled, Error>)> =
-        parallel::each(targets.paths.len(), parallel::cores(), |at| (targets.paths[at].clone(), settle(at)));
-    let (mut opened, mut nested) = (Vec::new(), Vec::new());
-    for (path, settings) in settled {
-        let boundary = settings.as_ref().ok().map(|(root, _)| &root.boundary);
-        match boundary.zip(base).is_some_and(|(boundary, base)| base.is_nested(boundary)) {
-            true if targets.found => nested.push(path),
-            true => opened.push((path.clone(), Err(has_its_own_gate(path)))),
-            false => opened.push((path, settings)),
-        }
-    }
-    let mut pins: BTreeMap<TrustPlace, Option<Arc<Counted>>> = BTreeMap::new();
-    let mut trust = Vec::new();
-    for (root, _) in opened.iter().filter_map(|(_, settings)| settings.as_ref().ok()) {
-        if !pins.contains_key(&root.trust) {
-            let (own, findings) = pins_at(&root.trust, base, scope)?;
-            pins.insert(root.trust.clone(), own.map(Arc::new));
-            trust.extend(findings);
-        }
-    }
-    let tracked = changes.map(TrackedFiles::of).unwrap_or_default();
-    // With a base, links and submodules are findings of the working tree, even unchanged ones.
-    let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
-    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
-    let roots =
-        parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<RootSettled, Error>)| {
-            let open = |(settings, own): RootSettled| {
-                let pins = pins.get(&settings.trust).cloned().flatten();
-                let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
-                root.tool_changed = own != settings.dialect;
-                targets.unread_caller().into_iter().for_each(|caller| root.doubt_missing(caller));
-                root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-                Ok(root)
-            };
-            (path, settings.and_then(open))
-        });
-    Ok(Opening { roots, nested, trust, tracked })
-}
-
-/// A root module under the settings that apply to a change.
-fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSettings, Error> {
-    if base.is_nested(&root.boundary) {
-        return Ok(root);
-    }
-    Ok(match base.settings(&root.place)? {
-        Some(settings) => {
-            let before = base.tool_before(&base.way_to(&root.place));
-            with_base_settings(root, settings, before, scope, base.hosts_of_units()?)
-        }
-        None => root,
-    })
-}
-
-/// The pins to use, and the findings about changes of the trust file.
-fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Option<Counted>, Vec<Finding>), Error> {
-    if let Some(base) = base {
-        return base.pins(place, scope.trust_file.is_some());
-    }
-    let store = TrustStore::load(place)?;
-    Ok((store.exists().then(|| store.pins().clone().into()), Vec::new()))
-}
-
-pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
-    let message = "this root module is in a git repository within the working tree, which has its own gate";
-    let error = Error::new(ErrorKind::Usage, message).in_file(path);
-    error.hint(step!("run `tflock verify --base REV` in a clone of that repository"))
 }

@@ -32,7 +32,7 @@ pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
         Some(requirements) => required(subject, requirements),
         None => lost(subject),
     };
-    findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
+    findings.into_iter().map(|finding| subject.completed(finding, None)).collect()
 }
 
 fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> {

@@ -43,6 +43,7 @@ use crate::release::continuity::Witness;
 use crate::release::{Lookup, Release};
 use crate::requirements::Requirements;
 use crate::settings::{Exemption, Settings};
+use crate::step::Hole;
 use crate::trust::pins::Pins;
 use crate::version::Version;
 
@@ -53,6 +54,8 @@ pub struct Subject<'a> {
     pub lock: &'a LockFile,
     /// Its content before the judged change; `None` if no change is judged.
     pub before: Option<&'a LockFile>,
+    /// What the change is judged by, for next steps; `None` if no change is judged.
+    pub base: Option<&'a Compared>,
     /// When each release that is new in it was first recorded elsewhere; `None` if no change is judged.
     pub first_seen: Option<&'a BTreeMap<ProviderAddr, SystemTime>>,
     /// Where it says it.
@@ -95,7 +98,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
             None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
         }
         let mut found: Vec<Finding> =
-            found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))).collect();
+            found.into_iter().map(|finding| subject.completed(finding, Some(&entry.version))).collect();
         judged.leave_out_consequences(&mut found);
         // What the settings let pass is the finding; it proves no hash.
         if found.iter().all(|finding| finding.level < Level::Deny) {
@@ -109,7 +112,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 
 /// The findings of a text that could not be read as a lock file, or that is merely not canonical.
 pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
+    findings.into_iter().map(|finding| leveled(finding, None, (subject.settings, subject.now))).collect()
 }
 
 /// Findings about a working tree as a whole, at the levels of its settings.
@@ -118,8 +121,13 @@ pub fn of_tree(findings: Vec<Finding>, settings: &Settings, now: SystemTime) -> 
 }
 
 impl Subject<'_> {
-    fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
-        leveled(finding, version, (self.settings, self.now))
+    /// The finding at its level, with the revision that its next step names.
+    fn completed(&self, finding: Finding, version: Option<&Version>) -> Finding {
+        let finding = leveled(finding, version, (self.settings, self.now));
+        match self.base {
+            Some(base) => finding.filled(Hole::Revision, base.short()),
+            None => finding,
+        }
     }
 }
 

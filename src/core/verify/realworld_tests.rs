@@ -87,6 +87,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     let none = (LockFile::new(), Spans::default());
     let subject = |lock, spans| Subject {
         before: None,
+        base: None,
         first_seen: None,
         lock,
         spans,

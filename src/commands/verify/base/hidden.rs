@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Base, directory_of, is_read, name_of, touches};
-use crate::commands::verify::{GateRoot, GateRoots, facts};
+use crate::commands::verify::facts;
+use crate::commands::verify::root::{GateRoot, GateRoots};
 use crate::config::{ConfigFiles, Module, RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::roots;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Base, directory_of, name_of};
-use crate::commands::verify::GateRoot;
+use crate::commands::verify::root::GateRoot;
 use crate::config::{RootKind, UNIT_FILES, is_root_configuration};
 use crate::dialect::Dialect;
 use crate::disk::files;

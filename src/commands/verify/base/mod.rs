@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::{BaseChange, GateRoot, GateRoots, ReadPaths};
+use super::root::{BaseChange, GateRoot, GateRoots, ReadPaths};
 use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::config::is_read;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{Base, directory_of, name_of};
 use crate::addr::ProviderAddr;
-use crate::commands::verify::GateRoot;
+use crate::commands::verify::root::GateRoot;
 use crate::config::is_root_configuration;
 use crate::dialect::Dialect;
 use crate::disk::files;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::{Base, directory_of, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
-use crate::commands::verify::GateRoot;
+use crate::commands::verify::root::GateRoot;
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};

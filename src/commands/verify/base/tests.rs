@@ -6,7 +6,7 @@ use std::path::Path;
 use super::hidden::LockDirectories;
 use super::removed::{RecordedEntries, Removed};
 use super::{changes_settings, touches};
-use crate::commands::verify::ReadPaths;
+use crate::commands::verify::root::ReadPaths;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};

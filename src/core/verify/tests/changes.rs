@@ -22,6 +22,7 @@ fn changed([old, new]: [&[PackageHash]; 2], knowledge: Lookup, pins: Option<&str
     let subject = Subject {
         lock: &new.lock,
         before: Some(&old.lock),
+        base: None,
         first_seen: None,
         spans: &new.spans,
         requirements: None,
@@ -162,6 +163,7 @@ fn removed_entries_without_configuration() {
         let subject = Subject {
             lock: &now.lock,
             before: Some(&old.lock),
+            base: None,
             first_seen: None,
             spans: &now.spans,
             requirements: configured.then_some(&requirements),
@@ -204,6 +206,7 @@ fn questions_about_changes_need_answers() {
         let subject = Subject {
             lock: &now.lock,
             before: before.as_ref().map(|before| &before.lock),
+            base: None,
             first_seen: None,
             spans: &now.spans,
             requirements: None,
