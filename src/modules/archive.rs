@@ -16,9 +16,8 @@ use url::Url;
 
 use super::address::{RemoteAddress, join_subdirs};
 use super::fetch::FetcherOptions;
-use super::git::refused;
-use super::unpack::{Builder, Compression, unpack_tar, unpack_zip};
-use super::{ModuleHosts, allow_url};
+use super::refusals::{ModuleHosts, allow_url, refused, unfetched};
+use super::unpack::{Builder, Compression, UnpackedContents, unpack_tar, unpack_zip};
 use crate::error::{Error, ErrorKind};
 use crate::net::{
     Authorization, Client, DocumentKind, DocumentRequest, Download, DownloadBody, FetchedDocument, NetError, ShownUrl,
@@ -214,7 +213,7 @@ async fn spool(
 
 impl Archive {
     /// Unpacks into a package.
-    pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<super::unpack::UnpackedContents, Error> {
+    pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<UnpackedContents, Error> {
         let shown = self.shown.clone();
         let mut builder = Builder::new(top);
         let unpacked = match kind {
@@ -236,15 +235,6 @@ fn page(url: &Url) -> Error {
 
 fn failed(url: &Url, error: NetError) -> Error {
     unfetched(ShownUrl::new(url).as_str(), error)
-}
-
-/// Why a module cannot be fetched; of a host that is skipped the same for all of its modules.
-pub(super) fn unfetched(shown: &str, error: NetError) -> Error {
-    if error.fault.is_of_host() {
-        return error.into();
-    }
-    let message = format!("cannot fetch the module from {shown}: {}", error.fault);
-    Error { message, ..Error::from(error) }
 }
 
 fn unspooled(reason: &std::io::Error) -> Error {

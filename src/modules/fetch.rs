@@ -9,15 +9,16 @@ use tokio::sync::Semaphore;
 use super::address::{AddressError, FetchMethod, RemoteAddress, join_subdirs};
 use super::archive::{self, ArchiveKind, Web};
 use super::git_package::GitAccess;
+use super::refusals::allow_url;
 use super::registry::{ModuleRegistry, Netrc};
-use super::store::{Store, StoredModule};
-use super::{FetchKey, Wanted, allow_url};
+use super::store::Store;
+use super::wanted::{FetchKey, Placed, Wanted};
 use crate::config::{ModuleSource, RegistryModule, RemoteModule};
 use crate::dialect::Dialect;
 use crate::disk::roots::FetchedModule;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
-use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served, ambiguous_version};
+use crate::modulelock::{ModuleContent, Offered, Served, ambiguous_version};
 use crate::net::{Client, Cost, RunBudget, Shared};
 use crate::settings::allow_module_host;
 use crate::source::oci::OciClient;
@@ -64,18 +65,6 @@ impl FetcherOptions {
         let interrupt = Interrupt::default();
         Self { offline: false, netrc: Netrc::default(), oci, git_limit, archive_limit, interrupt }
     }
-}
-
-/// A package, and the path of the module in it, as its source gives it.
-#[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub(super) package: StoredModule,
-    subdir: String,
-    /// The hosts that said so.
-    pub(super) hosts: Vec<String>,
-    pub(super) location: Option<String>,
-    /// Why its address could name a different package.
-    pub(super) ambiguity: Option<Ambiguity>,
 }
 
 /// Where an address leads to.

@@ -14,9 +14,10 @@ use std::time::Duration;
 use url::Url;
 
 use super::address::RemoteAddress;
-use super::archive::unfetched;
-use super::git_package::{Checkout, GitAccess, SUBMODULES, ambiguous};
+use super::git_package::{Checkout, GitAccess, SUBMODULES};
+use super::refusals::{ambiguous, refused, unfetched};
 use super::unpack::{Builder, UnpackError, text_of};
+use crate::config::is_root_configuration;
 use crate::error::{Error, ErrorKind};
 use crate::git::{GitError, GitOutput, Launcher, Transports};
 use crate::modulelock::{Reference, Target, is_full_commit};
@@ -162,10 +163,7 @@ impl BareRepository {
             .collect::<Result<Vec<_>, _>>();
         let entries = entries.map_err(|error| refused(&self.shown, &error))?;
         let wanted = |entry: &&ListedObject| {
-            extent == Extent::Whole
-                || entry.is_link()
-                || entry.name == SUBMODULES
-                || super::is_root_configuration(&entry.name)
+            extent == Extent::Whole || entry.is_link() || entry.name == SUBMODULES || is_root_configuration(&entry.name)
         };
         let files: Vec<&ListedObject> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
         self.complete(commit, &files)?;
@@ -397,12 +395,6 @@ fn is_silence(said: &[u8]) -> bool {
     let words =
         ["could not resolve", "failed to connect", "couldn't connect", "connection refused", "timed out", "too slow"];
     words.iter().any(|word| said.contains(word))
-}
-
-/// What a package does that no honest one does.
-pub(super) fn refused(source: &str, error: &UnpackError) -> Error {
-    let kind = if matches!(error, UnpackError::Disk { .. }) { ErrorKind::Disk } else { ErrorKind::Package };
-    Error::new(kind, format!("the module package from {source} is refused: {error}")).about_url(source)
 }
 
 /// How many files are read at once, one batch after another.

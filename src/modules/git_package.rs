@@ -15,10 +15,10 @@ use std::time::Duration;
 use url::Url;
 
 use super::address::{FetchMethod, RemoteAddress};
-use super::git::{BareRepository, Extent, Submodule, refused};
+use super::git::{BareRepository, Extent, Submodule};
+use super::refusals::{ModuleHosts, allow_url, ambiguous, refused};
 use super::store::{PackageRecord, Store, StoredModule};
 use super::unpack::{Builder, counts, is_read_as};
-use super::{ModuleHosts, allow_url};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::modulelock::{Ambiguity, Offered, Reference, Target};
@@ -208,9 +208,6 @@ pub(super) const ATTRIBUTES: &str = ".gitattributes";
 /// Where a repository says what its submodules are.
 pub(super) const SUBMODULES: &str = ".gitmodules";
 
-/// What the next step is if a file is the reason.
-const HELP: &str = "Call a version of the module without it, or keep a copy of the module in the repository.";
-
 /// What the files of a commit say about its checkout.
 #[derive(Debug, Default)]
 pub(super) struct Checkout {
@@ -249,11 +246,6 @@ impl Checkout {
             self.converts.map(|(attributes, word)| format!("a checkout may change files: {attributes}: {word}"));
         reason.or(expanded).map(ambiguous)
     }
-}
-
-/// A package that no spelling of its source makes lockable.
-pub(super) fn ambiguous(reason: String) -> Ambiguity {
-    Ambiguity { reason, help: HELP.to_owned() }
 }
 
 /// True for files that say what git makes of others, under any name that some system takes for theirs.

@@ -4,7 +4,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::{Fetcher, FetcherOptions, ModuleHosts, ModuleRegistry, Store, Wanted};
+use super::refusals::ModuleHosts;
+use super::{Fetcher, FetcherOptions, ModuleRegistry, Store, Wanted};
 use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::disk::oci_credentials::OciCredentials;

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use super::Wanted;
 use super::address::{FetchMethod, RemoteAddress};
 use super::archive::{Archive, ArchiveKind};
 use super::fetch::{Fetcher, Followed, address_of};
 use super::git::Extent;
-use super::git_package::{self, GitPackage, ambiguous};
+use super::git_package::{self, GitPackage};
+use super::refusals::ambiguous;
 use super::store::{PackageRecord, StoredModule};
+use super::wanted::Wanted;
 use crate::config::{ModuleSource, RegistryModule};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, ModulePin, Offered, Served};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::policy::Exhausted;
+use super::reason::bounded;
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 
@@ -348,23 +349,6 @@ impl fmt::Display for ShownUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// A text from outside as it may appear in a message: one line, control characters escaped, of bounded length.
-pub(super) fn bounded(text: &str, characters: usize) -> String {
-    let mut shown: String = text.chars().take(characters).flat_map(escaped).collect();
-    if text.chars().nth(characters).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-fn escaped(c: char) -> impl Iterator<Item = char> {
-    // Marks that reorder text could make a message lie as well as control characters could.
-    let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let hidden = c.is_control() || reorders || matches!(c, '\u{2028}' | '\u{2029}');
-    let (escape, plain) = if hidden { (Some(c.escape_unicode()), None) } else { (None, Some(c)) };
-    escape.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]

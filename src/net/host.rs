@@ -12,8 +12,9 @@ use url::Url;
 
 use super::Shared;
 use super::client::Client;
-use super::error::{NetError, ShownUrl, bounded};
+use super::error::{NetError, ShownUrl};
 use super::policy::RunBudget;
+use super::reason::bounded;
 use super::transfer::{DocumentKind, DocumentRequest, FetchedDocument};
 use crate::addr::Hostname;
 use crate::disk::cli_config::CliConfig;

@@ -1,10 +1,9 @@
-//! What the body of a refusal says of its reason, in the server's own words.
+//! What the body of a refusal says of its reason, in the server's own words, and how such words are shown.
 //!
 //! Registries answer with `{"errors": […]}` of texts or of objects with a message, with `{"message": …}`, or with a line of text.
 
 use serde_json::Value;
 
-use super::error::bounded;
 use crate::redact;
 
 /// The longest reason that is shown, in characters.
@@ -25,6 +24,23 @@ pub(super) fn of_body(body: &[u8]) -> Option<String> {
     let words: Vec<&str> = found.iter().flat_map(|text| text.split_whitespace()).collect();
     let words = words.join(" ");
     (!says_nothing(&words)).then(|| bounded(&redact::secrets(&words), SHOWN))
+}
+
+/// A text from outside as it may appear in a message: one line, control characters escaped, of bounded length.
+pub(super) fn bounded(text: &str, characters: usize) -> String {
+    let mut shown: String = text.chars().take(characters).flat_map(escaped).collect();
+    if text.chars().nth(characters).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn escaped(c: char) -> impl Iterator<Item = char> {
+    // Marks that reorder text could make a message lie as well as control characters could.
+    let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hidden = c.is_control() || reorders || matches!(c, '\u{2028}' | '\u{2029}');
+    let (escape, plain) = if hidden { (Some(c.escape_unicode()), None) } else { (None, Some(c)) };
+    escape.into_iter().flatten().chain(plain)
 }
 
 /// The texts of errors: they themselves, or their messages.

@@ -4,7 +4,7 @@ use crate::hcl::scan;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::ConfigErrorKind;
+use super::error::ConfigErrorKind;
 use super::json::{self, JsonNode, JsonValue};
 use crate::evaluate::syntax::{Node, NodeKind, SyntaxError};
 

@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 
-use super::ConfigErrorKind;
 use super::body::{Argument, Block, Body, BodyContents, BodySchema, Label, RawValue};
+use super::error::ConfigErrorKind;
 use crate::evaluate::syntax::{Node, NodeKind};
 
 /// A JSON value and where it begins and ends.

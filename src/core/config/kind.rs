@@ -5,7 +5,7 @@
 //!
 //! Source: `internal/stacks/stackconfig/` of Terraform 1.13 and later, and the documentation of Terragrunt.
 
-use super::{CONFIGURATION, TESTS, suffix};
+use super::files::{CONFIGURATION, TESTS, is_ignored, suffix};
 use crate::dialect::Dialect;
 
 /// What reads the configuration next to a lock file. The last kind whose files a directory has is the kind of its root
@@ -65,7 +65,7 @@ impl RootKind {
         let is_test = dialect == Dialect::Terraform && suffix(name, &TESTS, dialect).is_some();
         if UNIT_FILES.contains(&name) {
             Some(Self::Unit)
-        } else if super::is_ignored(name) {
+        } else if is_ignored(name) {
             None
         } else if dialect == Dialect::Terraform && is_of_stack(name) {
             Some(Self::Stack)

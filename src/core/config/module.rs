@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::decode::implied_local_name;
-use super::{ConfigError, ConfigErrorKind};
-use crate::addr::ProviderSource;
+use super::body::Located;
+use super::error::{ConfigError, ConfigErrorKind};
+use crate::addr::{ProviderSource, normalise_part};
 use crate::dialect::Dialect;
 use crate::evaluate::Expression;
 pub use crate::finding::Location;
@@ -290,4 +290,12 @@ impl Needs {
             kind,
         });
     }
+}
+
+/// The local name that a type implies: what is before its first underscore, in normalised form.
+///
+/// Source: `internal/addrs/resource.go`, `ImpliedProvider`.
+pub(super) fn implied_local_name(kind: &str, at: usize) -> Result<String, Located> {
+    let prefix = kind.split('_').next().unwrap_or(kind);
+    normalise_part(prefix).map_err(|reason| (at, ConfigErrorKind::LocalName { name: prefix.to_owned(), reason }))
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::collections::btree_map::Entry;
 
 use super::decode::Parts;
+use super::error::{ConfigError, ConfigErrorKind};
 use super::module::{Location, Module, ModuleCall, ProviderConfig, Resource};
-use super::{ConfigError, ConfigErrorKind};
 
 pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mut Vec<ConfigError>) -> Module {
     let mut assembly = Assembly { module: Module::default(), seen: Seen::default(), errors };

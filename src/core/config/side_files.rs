@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::body::{Block, BodySchema, Located};
 use super::decode::{Reader, Role, read_file};
+use super::error::{ConfigError, ConfigErrorKind};
 use super::module::{ModuleCall, ProviderConfig};
-use super::{ConfigError, ConfigErrorKind};
 use crate::dialect::Dialect;
 use crate::evaluate::Expression;
 use crate::version::ModuleVersion;
@@ -233,18 +233,6 @@ pub(super) enum VariableValue {
     /// What the environment or the command line says; the type decides how it is read.
     Text(String),
     Expression(Expression),
-}
-
-const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
-
-/// True for the names of files of variables that the tools read without being told.
-pub(crate) fn is_automatic_variable_file(name: &str) -> bool {
-    FIRST.contains(&name) || name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")
-}
-
-/// Sorts them in the order of reading.
-pub(super) fn sort_variable_files(names: &mut [String]) {
-    names.sort_by_cached_key(|name| (!FIRST.contains(&name.as_str()), name.clone()));
 }
 
 impl VariableFile {

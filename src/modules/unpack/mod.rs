@@ -15,8 +15,8 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::git_package::ambiguous;
-use super::is_root_configuration;
+use super::refusals::ambiguous;
+use crate::config::is_root_configuration;
 use crate::hash::digest::Sha256;
 use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use url::Url;
 
-use super::Equipment;
+use super::equipment::Equipment;
 use crate::addr::ProviderAddr;
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, ProgramRecord};

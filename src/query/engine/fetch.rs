@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::archives::{self, Destination, Downloads, WantedArchive};
+use super::equipment::each;
 use super::mirror::{MirrorSource, unlisted};
-use super::registry::{RegistrySource, listed};
-use super::{SourceSet, SourceState, each};
+use super::registry::{RegistrySource, SignedDigests, listed};
+use super::{SourceSet, SourceState};
 use crate::disk::cache::Cache;
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::Fate;
@@ -45,14 +46,6 @@ pub struct FetchedPackage {
     pub stored: Option<StoredPackage>,
     /// `None` for a mirror without signed checksums, and if no signature was requested.
     pub signed: Option<SignedDigests>,
-}
-
-/// The digests by which the run's cache has the signed documents of a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SignedDigests {
-    pub sums: Sha256Digest,
-    pub signature: Sha256Digest,
-    pub keys: Sha256Digest,
 }
 
 /// `None` if no source has such a package.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::archives::{self, Destination, Downloads, WantedArchive};
+use super::equipment::{Equipment, LOOKED_AT, each};
 use super::registry::{self, SignedSums};
 use super::search::{self, Searched};
-use super::{Equipment, LOOKED_AT, each};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::archives::{Destination, Downloads, WantedArchive};
-use super::{Equipment, LOOKED_AT, SignedDigests, each};
+use super::equipment::{Equipment, LOOKED_AT, each};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, IndexEntry};
 use crate::error::{Error, ErrorKind};
@@ -29,6 +29,14 @@ use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
 use crate::trust::pins::Signer;
 use crate::version::Version;
+
+/// The digests by which the run's cache has the signed documents of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignedDigests {
+    pub sums: Sha256Digest,
+    pub signature: Sha256Digest,
+    pub keys: Sha256Digest,
+}
 
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::equipment::{LOOKED_AT, each};
 use super::registry::{RegistryLine, RegistryPackages, RegistrySource, SignedSums, reported};
 use super::search::{self, Searched};
-use super::{LOOKED_AT, each};
 use crate::disk::cache::{LockedBy, ReleasePackage, ReleaseRecord};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::LOOKED_AT;
+use super::equipment::LOOKED_AT;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, MutexGuard};
 
+use super::equipment::each;
 use super::registry::RegistrySource;
-use super::{FetchOrder, SourceSet, SourceState, each};
+use super::{FetchOrder, SourceSet, SourceState};
 use crate::disk::cache::exchange::{IndexKey, decode_line, decode_program};
 use crate::disk::cache::{IndexEntry, IndexOrigin, ProgramRecord};
 use crate::finding::{Finding, Level, Rule};

@@ -10,8 +10,9 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 
 use super::archives::DownloadBudget;
+use super::equipment::{Equipment, GatherOptions, UnusedMirrors, each};
 use super::provenance::Attestations;
-use super::{Equipment, GatherOptions, SourceState, UnusedMirrors, each, joined, unexplained};
+use super::{SourceState, joined, unexplained};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};

@@ -11,7 +11,7 @@ use super::{
 use crate::addr::{ProviderSource, normalise_part};
 use crate::config::body::RawValue;
 use crate::config::json;
-use crate::config::module::{CallSource, CallVersion, DynamicProvider, Text, Variable};
+use crate::config::module::{CallSource, CallVersion, DynamicProvider, Text, Variable, implied_local_name};
 use crate::dialect::Dialect;
 use crate::evaluate::Expression;
 use crate::evaluate::syntax::{NodeKind, Step, SyntaxErrorKind};
@@ -246,14 +246,6 @@ fn import_target(node: &Node) -> Option<(bool, (String, String))> {
         [Step::Name(name)] | [Step::Name(name), Step::Index(_)] => Some((in_child, (first.to_owned(), name.clone()))),
         _ => None,
     }
-}
-
-/// The local name that a type implies: what is before its first underscore, in normalised form.
-///
-/// Source: `internal/addrs/resource.go`, `ImpliedProvider`.
-pub(in crate::config) fn implied_local_name(kind: &str, at: usize) -> Result<String, Located> {
-    let prefix = kind.split('_').next().unwrap_or(kind);
-    normalise_part(prefix).map_err(|reason| (at, ConfigErrorKind::LocalName { name: prefix.to_owned(), reason }))
 }
 
 /// The arguments of a call that are for the tool, and not for the module.

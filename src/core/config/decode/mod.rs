@@ -13,13 +13,11 @@ use crate::requirements::OriginKind;
 use crate::value::{Type, Value};
 use crate::version::Constraints;
 
-use super::Syntax;
 use super::body::{Argument, Block, Body, BodyContents, BodySchema, Located, native};
+use super::error::{ConfigError, ConfigErrorKind, first_problems};
+use super::files::Syntax;
 use super::json;
 use super::module::{Constraint, Import, Location, ModuleCall, Names, ProviderConfig, RequiredProvider, Resource};
-use super::{ConfigError, ConfigErrorKind, first_problems};
-
-pub(super) use blocks::implied_local_name;
 
 #[derive(Debug, Default)]
 pub(super) struct Parts {

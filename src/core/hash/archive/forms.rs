@@ -7,7 +7,7 @@
 //!
 //! The programs of a package: every file that is one by its first bytes, and which of them the tools start.
 
-use super::{BadArchive, Oddity};
+use super::error::{BadArchive, Oddity};
 use crate::goinfo::{BuiltFrom, LIMIT, Unknown};
 use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};

@@ -9,7 +9,7 @@
 
 use memchr::memmem;
 
-use super::Oddity;
+use super::error::Oddity;
 
 pub(super) const LOCAL: u32 = 0x0403_4b50;
 pub(super) const CENTRAL: u32 = 0x0201_4b50;
