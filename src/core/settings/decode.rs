@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use hcl_edit::expr::Array;
 use hcl_edit::structure::{Block, Body};
+use jiff::civil;
 
 use super::{
     Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, LinkChoice,
@@ -302,56 +303,27 @@ impl Reader<'_> {
     }
 }
 
-/// A day of the Gregorian calendar from year 1 on: `YYYY-MM-DD`.
+/// A day of the Gregorian calendar, from year 1 to 9999: `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
-}
+pub struct Date(civil::Date);
 
 /// A text that is not a day.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a date: expected YYYY-MM-DD")]
 pub struct DateError(pub String);
 
+const EPOCH: civil::Date = civil::date(1970, 1, 1);
+
 impl Date {
-    /// The day of a point in time, UTC; the first of 1970 for those before.
+    /// The day of a point in time, UTC; the first of 1970 for those before, and the last of 9999 for those after it.
     pub fn of(time: SystemTime) -> Self {
-        let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let (mut year, mut days) = (1970, seconds / 86400);
-        loop {
-            let length: u64 = (1..=12).map(|month| u64::from(month_length(year, month))).sum();
-            if days < length || year == u16::MAX {
-                break;
-            }
-            days -= length;
-            year += 1;
-        }
-        let mut month = 1;
-        while month < 12 && days >= u64::from(month_length(year, month)) {
-            days -= u64::from(month_length(year, month));
-            month += 1;
-        }
-        Self { year, month, day: u8::try_from(days + 1).unwrap_or(31) }
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self(EPOCH.saturating_add(since))
     }
 
     /// The midnight in which the day begins, in seconds since 1970-01-01, UTC.
     pub fn unix_seconds(self) -> i64 {
-        let year = i64::from(self.year) - 1;
-        let before_year = year * 365 + year / 4 - year / 100 + year / 400;
-        let before_month: i64 = (1..self.month).map(|month| i64::from(month_length(self.year, month))).sum();
-        let days_before_1970 = 719_162;
-        (before_year + before_month + i64::from(self.day) - 1 - days_before_1970) * 86400
-    }
-}
-
-fn month_length(year: u16, month: u8) -> u8 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 => 28 + u8::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
+        self.0.duration_since(EPOCH).as_secs()
     }
 }
 
@@ -359,27 +331,15 @@ impl FromStr for Date {
     type Err = DateError;
 
     fn from_str(text: &str) -> Result<Self, DateError> {
-        let error = || DateError(text.to_owned());
-        let digits = text.bytes().enumerate().all(|(at, byte)| match at {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-        if text.len() != 10 || !digits {
-            return Err(error());
-        }
-        let number = |range: std::ops::Range<usize>| text[range].parse::<u16>().map_err(|_| error());
-        let small = |range| u8::try_from(number(range)?).map_err(|_| error());
-        let (year, month, day) = (number(0..4)?, small(5..7)?, small(8..10)?);
-        if year < 1 || !(1..=12).contains(&month) || day < 1 || day > month_length(year, month) {
-            return Err(error());
-        }
-        Ok(Self { year, month, day })
+        let is_written_so = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let day = text.parse().ok().filter(|day: &civil::Date| is_written_so && day.year() > 0);
+        day.map(Self).ok_or_else(|| DateError(text.to_owned()))
     }
 }
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        self.0.fmt(f)
     }
 }
 
