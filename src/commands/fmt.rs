@@ -112,7 +112,7 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for directory in scope.directories() {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
-        match survey(start) {
+        match survey(start, None) {
             Ok(found) => {
                 let out = Exclusions::of_work_tree(start, found.places.iter().map(|place| place.path.as_path()));
                 let top = absolute(start);

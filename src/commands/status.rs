@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
-use super::verify::opening::{open, open_knowing};
+use super::verify::opening::open;
 use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
@@ -26,6 +26,7 @@ use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
 use crate::step::CommandLine;
 use crate::version::Version;
+use crate::workspace::discover::Search;
 use crate::{lockfile, modulelock, settings, trust, verify};
 
 /// Summarize the lock files here and below, and name the command that comes next.
@@ -44,9 +45,9 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let git = scope.directories().first().and_then(|start| changes(start));
     let changes = git.as_ref().map(|(_, changes)| changes);
-    let targets = Targets::within(scope, true, Unlocked::Opened, None, changes)?.or_none()?;
+    let targets = Targets::within(scope, true, Unlocked::Opened, Search { changes, ..Search::default() })?.or_none()?;
     let cache = services.open_cache(&targets.directories());
-    let roots = open_knowing(&targets, None, changes, scope)?.roots;
+    let roots = open(&targets, None, scope)?.roots;
     let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
     let known = recalled(&roots, &cache);
     let locked = LockedHere::of(&roots, &known);

@@ -17,13 +17,10 @@ use crate::config::{
 };
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::git::{ChangedFiles, Question};
+use crate::git::{ChangedFiles, TrackedQuestion};
 use crate::lockfile;
-use crate::path::shown;
+use crate::path::{TOOL_FOLDERS, shown};
 use crate::trust::pins;
-
-/// Folders of the tools, with copies of files from other places.
-const SKIPPED: [&str; 2] = [".terraform", ".terragrunt-cache"];
 
 /// What the search walks past: these, and what Terragrunt generates, unless git tracks it.
 const WALKED_PAST: [&str; 3] = [".terraform", ".terragrunt-cache", ".terragrunt-stack"];
@@ -46,12 +43,8 @@ pub struct Survey {
     pub unreadable: Vec<Error>,
 }
 
-pub fn survey(start: &Path) -> Result<Survey, Error> {
-    survey_knowing(start, None)
-}
-
-/// The same; `changes` know what git tracks.
-pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Survey, Error> {
+/// Looks for what matters to root modules; `changes` may know what git tracks.
+pub fn survey(start: &Path, changes: Option<&ChangedFiles>) -> Result<Survey, Error> {
     let failed = |path: &Path, reason: &dyn std::fmt::Display| {
         let message = format!("cannot look for root modules in {}: {reason}", shown(path));
         Error::new(ErrorKind::Disk, message).in_file(path)
@@ -59,7 +52,7 @@ pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Su
     std::fs::read_dir(start).map_err(|reason| failed(start, &reason))?;
     let known = changes.and_then(|changes| changes.tracked_below(start));
     // Git answers while we walk.
-    let tracked = known.map_or_else(|| Question::send(start), Question::answered);
+    let tracked = known.map_or_else(|| TrackedQuestion::send(start), TrackedQuestion::answered);
     let walk = Walk::below(
         start,
         &WalkOptions { skipped: &WALKED_PAST, names_repositories: false, excludes: None, is_wanted: &matters },
@@ -81,7 +74,7 @@ pub fn survey_knowing(start: &Path, changes: Option<&ChangedFiles>) -> Result<Su
 }
 
 fn is_skipped(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str().to_str().is_some_and(|name| SKIPPED.contains(&name)))
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(|name| TOOL_FOLDERS.contains(&name)))
 }
 
 fn matters(path: &Path) -> bool {
@@ -207,7 +200,7 @@ mod tests {
     }
 
     fn found(start: &Path) -> Vec<(String, bool, usize)> {
-        let places = survey(start).unwrap().places.into_iter();
+        let places = survey(start, None).unwrap().places.into_iter();
         places.map(|it| (crate::path::shown(&it.path), it.has_lock, it.configuration.len())).collect()
     }
 
@@ -225,7 +218,7 @@ mod tests {
         let expected = [(".hidden", true, 0), ("a", true, 0), ("b/c", true, 0), ("m", false, 1), ("t", false, 1)];
         assert_eq!(found(top), expected.map(|(path, lock, files)| (path.to_owned(), lock, files)));
         assert_eq!(found(&top.join("b/c")), [(String::new(), true, 0)]);
-        assert!(survey(&top.join("nowhere")).is_err());
+        assert!(survey(&top.join("nowhere"), None).is_err());
     }
 
     #[test]

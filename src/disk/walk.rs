@@ -48,7 +48,7 @@ impl Walk {
         while let Some((way, patterns)) = ahead.pop() {
             match list(&start.join(&way)) {
                 Ok(entries) => {
-                    let directory = Listing { place: place.directory.join(&way), way, entries };
+                    let directory = WalkedDirectory { place: place.directory.join(&way), way, entries };
                     walk.enter(directory, patterns, options, &mut ahead);
                 }
                 Err(reason) => walk.unreadable.push((way, reason)),
@@ -59,12 +59,12 @@ impl Walk {
 
     fn enter(
         &mut self,
-        directory: Listing,
+        directory: WalkedDirectory,
         mut patterns: Option<Rc<Patterns>>,
         options: &WalkOptions<'_>,
         ahead: &mut Vec<(PathBuf, Option<Rc<Patterns>>)>,
     ) {
-        let Listing { place, way, entries } = directory;
+        let WalkedDirectory { place, way, entries } = directory;
         if !way.as_os_str().is_empty() && has(&entries, ".git") {
             if options.names_repositories {
                 return self.files.push(way);
@@ -96,7 +96,7 @@ impl Walk {
     }
 }
 
-struct Listing {
+struct WalkedDirectory {
     /// Absolute and without links.
     place: PathBuf,
     /// From the start.

@@ -261,7 +261,7 @@ impl Git {
         let answer = self.launcher.run(["config", "--local", "--get", key])?;
         match answer.code {
             Some(0) => {
-                let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+                let text = answer.text().into_owned();
                 Ok(Some(text.strip_suffix('\n').map_or(text.clone(), str::to_owned)))
             }
             Some(1) => Ok(None),
@@ -292,7 +292,7 @@ impl Git {
     pub fn user_excludes(&self) -> Result<Option<PathBuf>, GitError> {
         let answer = self.launcher.run(["config", "--type=path", "--get", "core.excludesFile"])?;
         if answer.succeeded() {
-            let named = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();
+            let named = answer.text().trim_end_matches('\n').to_owned();
             // It is the user's own, so a link to it is followed.
             return Ok(self.top.join(named).canonicalize().ok());
         }

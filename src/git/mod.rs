@@ -14,6 +14,7 @@ mod names;
 mod objects;
 pub mod tracked;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub use changes::ChangedFiles;
 pub use launch::{Launcher, Stage, Transports};
 pub use names::{Commit, Last};
 pub use objects::{FileContents, FileKind, GitTree};
-pub use tracked::{Question, TrackedFiles, TrackedFolder};
+pub use tracked::{TrackedFiles, TrackedFolder, TrackedQuestion};
 
 /// The most bytes of a `.git` file, which contains one path.
 const LIMIT: u64 = 64 << 10;
@@ -191,6 +192,11 @@ impl Drop for Running {
 impl GitOutput {
     pub fn succeeded(&self) -> bool {
         self.code == Some(0)
+    }
+
+    /// What git printed.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.stdout)
     }
 
     /// The first line of what git says, without the word before it.

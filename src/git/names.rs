@@ -42,7 +42,7 @@ impl Git {
         }
         let wanted = format!("{name}^{{commit}}");
         let answer = self.launcher.run(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])?;
-        let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+        let id = answer.text().trim().to_owned();
         let found = answer.succeeded() && !id.is_empty();
         Ok(found.then(|| Commit::new(name, id)))
     }
@@ -55,7 +55,7 @@ impl Git {
         }
         let range = format!("{name}^{{commit}}...HEAD^{{commit}}");
         let answer = self.launcher.run(["rev-parse", "--revs-only", &range])?;
-        let text = String::from_utf8_lossy(&answer.stdout);
+        let text = answer.text();
         // Git names the second end first.
         let [head, commit, base] = text.lines().collect::<Vec<_>>()[..] else { return Ok(None) };
         let Some(base) = base.strip_prefix('^').filter(|_| answer.succeeded()) else { return Ok(None) };
@@ -81,7 +81,7 @@ impl Git {
     /// The short names of all references below some paths.
     pub fn references(&self, below: &[&str]) -> Result<Vec<String>, GitError> {
         let answer = self.launcher.run(["for-each-ref", "--format=%(refname:short)"].iter().chain(below))?;
-        Ok(String::from_utf8_lossy(&answer.stdout).lines().map(str::to_owned).collect())
+        Ok(answer.text().lines().map(str::to_owned).collect())
     }
 
     /// The branch that was probably meant by a name that means none.
@@ -153,7 +153,7 @@ impl Git {
         let described = stem.rsplit_once("-g").map_or(stem, |(_, id)| id);
         if is_hex(described) {
             let answer = self.launcher.run(["rev-parse", &format!("--disambiguate={described}")])?;
-            let ids = String::from_utf8_lossy(&answer.stdout).into_owned();
+            let ids = answer.text().into_owned();
             if let Some(id) = ids.lines().next() {
                 return ambiguous(vec![only.clone(), id.to_owned()]);
             }
@@ -174,7 +174,7 @@ impl Git {
         let args = ["for-each-ref", "--format=%(refname)", &of_remotes];
         let answer = self.launcher.run(args.into_iter().chain(places.iter().map(String::as_str)))?;
         let answer = answer.checked("for-each-ref")?;
-        let text = String::from_utf8_lossy(&answer.stdout);
+        let text = answer.text();
         let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
         for found in text.lines() {
             if places.iter().any(|place| place == found) {
@@ -212,7 +212,7 @@ impl Git {
     /// Where two lines of history part.
     pub fn merge_base(&self, old: &Commit, new: &Commit) -> Result<Commit, GitError> {
         let answer = self.launcher.run(["merge-base", &old.id, &new.id])?;
-        let text = String::from_utf8_lossy(&answer.stdout);
+        let text = answer.text();
         if let Some(id) = text.lines().next().filter(|id| answer.succeeded() && !id.is_empty()) {
             return Ok(Commit::new(format!("merge base with {}", old.name), id));
         }
@@ -265,7 +265,7 @@ impl Git {
     pub fn head_time(&self) -> Result<Option<u64>, GitError> {
         let Some(head) = self.commit("HEAD")? else { return Ok(None) };
         let answer = self.launcher.run(["log", "-1", "--no-color", "--format=%ct", &head.id])?.checked("log")?;
-        Ok(String::from_utf8_lossy(&answer.stdout).trim().parse().ok())
+        Ok(answer.text().trim().parse().ok())
     }
 
     /// When a text was first added to a lock file, by the history of a commit; `None` if it never was, as far as
@@ -275,7 +275,7 @@ impl Git {
         let args =
             ["log", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%ct", &text, &commit.id, "--", &pattern];
         let answer = self.launcher.run(args)?.checked("log")?;
-        let text = String::from_utf8_lossy(&answer.stdout);
+        let text = answer.text();
         let seconds = text.lines().last().and_then(|line| line.trim().parse().ok());
         Ok(seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)))
     }
@@ -286,7 +286,7 @@ impl Git {
         let args =
             ["log", "--max-count=200", "--no-textconv", "--no-ext-diff", "--no-color", "--format=", "--unified=0"];
         let answer = self.launcher.run(args.iter().copied().chain(["--patch", "--", &path]))?.checked("log")?;
-        let text = String::from_utf8_lossy(&answer.stdout);
+        let text = answer.text();
         let lost = text.lines().filter_map(|line| line.strip_prefix('-'));
         Ok(lost.filter(|line| line.starts_with(beginning)).map(str::to_owned).collect())
     }
@@ -298,7 +298,7 @@ impl Git {
         // With the line around each change, which names the provider where the version changed.
         let args = args.into_iter().chain(["--unified=1", "--patch", "--", &pattern]);
         let answer = self.launcher.run(args)?.checked("log")?;
-        Ok(releases_in(&String::from_utf8_lossy(&answer.stdout)))
+        Ok(releases_in(&answer.text()))
     }
 
     fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {
@@ -311,7 +311,7 @@ impl Git {
         let (text, path) = (format!("-S{text}"), format!(":(top,literal){path}"));
         let args = ["log", "-1", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%P %cs", &text, "--", &path];
         let answer = self.launcher.run(args)?.checked("log")?;
-        let line = String::from_utf8_lossy(&answer.stdout);
+        let line = answer.text();
         let words: Vec<&str> = line.split_whitespace().collect();
         // A root commit has no parent; the first one of several is the line of history that was merged into.
         let [parent, .., day] = words[..] else { return Ok(None) };

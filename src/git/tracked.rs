@@ -57,18 +57,19 @@ impl TrackedFiles {
     /// in. No link of these may be on the way.
     pub fn first_at(&self, place: &Path) -> Option<TrackedFolder> {
         let place = worktree::real_path(place);
-        let tracked = |top: PathBuf| {
-            let way = RepoPath::below(&top, &place)?;
-            let listing = self.listing(&top);
-            let (own, paths) = (folded(&way).into_owned(), listing.folded());
-            let is_below =
-                |path: &str| path.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let on_the_way = own.match_indices('/').find_map(|(at, _)| paths.get(&own[..at]));
-            let mut from_it = paths.range(own.clone()..).take_while(|(path, _)| path.starts_with(&own));
-            let first = on_the_way.or_else(|| from_it.find(|(path, _)| is_below(path)).map(|(_, first)| first))?;
-            Some(TrackedFolder { path: way, first: first.clone(), is_plain: true })
-        };
-        worktree::tops(&place).into_iter().find_map(tracked)
+        worktree::tops(&place).into_iter().find_map(|top| self.first_in(&top, &place))
+    }
+
+    fn first_in(&self, top: &Path, place: &Path) -> Option<TrackedFolder> {
+        let way = RepoPath::below(top, place)?;
+        let listing = self.listing(top);
+        let (own, paths) = (folded(&way).into_owned(), listing.folded());
+        let is_below =
+            |path: &str| path.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let on_the_way = own.match_indices('/').find_map(|(at, _)| paths.get(&own[..at]));
+        let mut from_it = paths.range(own.clone()..).take_while(|(path, _)| path.starts_with(&own));
+        let first = on_the_way.or_else(|| from_it.find(|(path, _)| is_below(path)).map(|(_, first)| first))?;
+        Some(TrackedFolder { path: way, first: first.clone(), is_plain: true })
     }
 
     /// Passes the paths of a working tree to a function, by its top.
@@ -121,13 +122,13 @@ fn is_installed_from(top: &Path, folder: &PackageFolder<'_>, kind: FileKind) -> 
 }
 
 #[derive(Debug)]
-pub struct Question {
+pub struct TrackedQuestion {
     running: Option<Running>,
     prefix: String,
     known: Vec<PathBuf>,
 }
 
-impl Question {
+impl TrackedQuestion {
     /// Lists lock files, trust files and configuration, if the directory is in a working tree.
     pub fn send(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self::answered(Vec::new()) };

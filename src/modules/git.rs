@@ -108,13 +108,13 @@ impl BareRepository {
         let mut args = vec!["ls-remote", "--quiet", "--symref", "origin", "HEAD"];
         args.extend(patterns.iter().map(String::as_str));
         let answer = self.list(&args)?;
-        let found = reference.resolve(&String::from_utf8_lossy(&answer.stdout)).or_else(|| reference.unlisted());
+        let found = reference.resolve(&answer.text()).or_else(|| reference.unlisted());
         found.ok_or_else(|| self.no_commit(reference.name.as_deref()))
     }
 
     pub(super) fn tags(&self) -> Result<Vec<String>, Error> {
         let answer = self.list(&["ls-remote", "--quiet", "--refs", "--tags", "origin"])?;
-        let listed = String::from_utf8_lossy(&answer.stdout);
+        let listed = answer.text();
         let names = listed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
         Ok(names.map(str::to_owned).collect())
     }
@@ -233,7 +233,7 @@ impl BareRepository {
     /// Fetches the blobs that the server left out, all at once.
     fn complete(&self, commit: &str, files: &[&ListedObject]) -> Result<(), Error> {
         let answer = self.run("rev-list", &["rev-list", "--objects", "--missing=print", commit])?;
-        let listed = String::from_utf8_lossy(&answer.stdout);
+        let listed = answer.text();
         let missing: BTreeSet<&str> = listed.lines().filter_map(|line| line.strip_prefix('?')).collect();
         let lacking: BTreeSet<&str> =
             files.iter().map(|entry| entry.id.as_str()).filter(|id| missing.contains(id)).collect();
@@ -256,7 +256,7 @@ impl BareRepository {
         let input = lines(files.iter().map(|entry| entry.id.as_str()));
         let answer = self.launcher.run_with(["cat-file", "--batch-check=%(objectsize)"], input);
         let answer = answer.and_then(|answer| answer.checked("cat-file")).map_err(|error| self.failed(error))?;
-        let listed = String::from_utf8_lossy(&answer.stdout);
+        let listed = answer.text();
         let sizes: Option<Vec<u64>> = listed.lines().map(|line| line.parse().ok()).collect();
         sizes.filter(|sizes| sizes.len() == files.len()).ok_or_else(|| self.cut_off())
     }
@@ -323,7 +323,7 @@ impl BareRepository {
         let wanted = format!("{name}^{{commit}}");
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
         let answer = self.launcher.run(args).map_err(|error| self.failed(error))?;
-        let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+        let id = answer.text().trim().to_owned();
         Ok((answer.succeeded() && is_full_commit(&id)).then_some(id))
     }
 

@@ -104,8 +104,8 @@ const GUARDED: [(&str, &str, &str); 10] = [
     (".git", "git", ""),
 ];
 
-/// The folders of a root module from which packages are installed.
-const PACKAGES: [&str; 2] = [".terraform", ".terragrunt-cache"];
+/// The folders of the tools in a root module, from which packages are installed, with copies of files from other places.
+pub const TOOL_FOLDERS: [&str; 2] = [".terraform", ".terragrunt-cache"];
 
 pub fn folded_name(name: &str) -> String {
     let bare = bare(name);
@@ -179,7 +179,7 @@ impl<'a> PackageFolder<'a> {
             let found = |end: usize, name: &'static str| {
                 Some(Self { root: path[..start].trim_end_matches(['/', '\\']), path: &path[..end], name })
             };
-            if let Some(name) = PACKAGES.into_iter().find(|it| *it == name) {
+            if let Some(name) = TOOL_FOLDERS.into_iter().find(|it| *it == name) {
                 return found(end, name);
             }
             if name == "terraform.d" {
@@ -220,7 +220,7 @@ pub fn ambiguous_names<'a>(
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let whole = folded(path);
         let last = whole.rsplit('/').next().unwrap_or_default();
-        let is_guarded = GUARDED.iter().any(|(guarded, ..)| *guarded == last) && !PACKAGES.contains(&last);
+        let is_guarded = GUARDED.iter().any(|(guarded, ..)| *guarded == last) && !TOOL_FOLDERS.contains(&last);
         let hides_git = whole.split('/').any(|part| part == ".git");
         // Windows drops the end of a name; letters of another case are no suffix of configuration anywhere.
         let is_dropped = || is_read(bare(name.rsplit('\\').next().unwrap_or(name))) && !is_read(name);

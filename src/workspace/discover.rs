@@ -48,20 +48,19 @@ pub struct Discovered {
     pub errors: Vec<Error>,
 }
 
-/// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
-/// the working tree calls. `exclusions` defaults to the settings of the working tree.
-pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, Error> {
-    discover_knowing(start, create, exclusions, None)
+/// What a search for root modules need not find out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Search<'a> {
+    /// What is excluded; else the settings of the working tree say so.
+    pub exclusions: Option<&'a Exclusions>,
+    /// What git tracks; else it is asked.
+    pub changes: Option<&'a ChangedFiles>,
 }
 
-/// The same; `changes` know what git tracks.
-pub fn discover_knowing(
-    start: &Path,
-    create: bool,
-    exclusions: Option<&Exclusions>,
-    changes: Option<&ChangedFiles>,
-) -> Result<Discovered, Error> {
-    let survey = below::survey_knowing(start, changes)?;
+/// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
+/// the working tree calls.
+pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discovered, Error> {
+    let survey = below::survey(start, search.changes)?;
     let is_unit = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
     // Unless it is looked at, its source may name any directory.
     let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
@@ -74,8 +73,8 @@ pub fn discover_knowing(
         let their_calls = read(start, &others, &units);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
-            Some(RootKind::Stack) => create,
             Some(RootKind::Unit) => create && calls.is_unit,
+            Some(_) => create,
             None => false,
         };
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
@@ -105,7 +104,7 @@ pub fn discover_knowing(
         }
     }
     let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
-    let exclusions = exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
+    let exclusions = search.exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
     let top = worktree::absolute(start);
     let before = roots.len() + without_lock.len();
     roots.retain(|path| !exclusions.cover(&top.join(path)));
@@ -130,21 +129,19 @@ pub fn may_require(root: &Path) -> bool {
 
 /// A hint for a directory that is no root module but has some below it.
 pub fn below(directory: &Path) -> Option<Step> {
-    let found = discover(directory, false, None).ok()?;
-    match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
-        0 => {
-            match discover(directory, true, None).ok()?.roots.iter().filter(|path| !path.as_os_str().is_empty()).count()
-            {
-                0 => None,
-                1 => {
-                    Some(step!("`tflock lock -r --create` writes a lock file for the root module below this directory"))
-                }
-                count => Some(step!(
-                    "`tflock lock -r --create` writes lock files for the {} root modules below this directory",
-                    count
-                )),
-            }
-        }
+    let found = |create| {
+        let found = discover(directory, create, Search::default()).ok()?;
+        Some(found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count())
+    };
+    match found(false)? {
+        0 => match found(true)? {
+            0 => None,
+            1 => Some(step!("`tflock lock -r --create` writes a lock file for the root module below this directory")),
+            count => Some(step!(
+                "`tflock lock -r --create` writes lock files for the {} root modules below this directory",
+                count
+            )),
+        },
         1 => Some("1 root module is below this directory: pass -r to work in it".into()),
         count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them").into()),
     }
@@ -152,18 +149,18 @@ pub fn below(directory: &Path) -> Option<Step> {
 
 /// True if a lock file is in a directory or below it.
 pub fn has_root_modules(directory: &Path) -> bool {
-    below::survey(directory).is_ok_and(|survey| survey.places.iter().any(|place| place.has_lock))
+    below::survey(directory, None).is_ok_and(|survey| survey.places.iter().any(|place| place.has_lock))
 }
 
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
-    let Ok(survey) = below::survey(directory) else { return false };
+    let Ok(survey) = below::survey(directory, None) else { return false };
     let is_here = |place: &SurveyedDirectory| place.path.as_os_str().is_empty();
     !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
 }
 
 pub fn root_modules(directory: &Path) -> Vec<String> {
-    let found = discover(directory, true, None).map(|found| found.roots).unwrap_or_default();
+    let found = discover(directory, true, Search::default()).map(|found| found.roots).unwrap_or_default();
     found
         .iter()
         .filter(|path| !path.as_os_str().is_empty())
@@ -203,7 +200,7 @@ fn called(
     locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
-        let Survey { places, .. } = below::survey(&top).unwrap_or_default();
+        let Survey { places, .. } = below::survey(&top, None).unwrap_or_default();
         let outside: Vec<SurveyedDirectory> =
             places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();

@@ -29,6 +29,7 @@ use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, DatabasePlace, IndexedDatabase};
 use crate::verify::{entry, leveled};
+use crate::workspace::discover::Search;
 use programs::{Locked, Newer, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 
 /// Check what providers contain against the Go vulnerability database.
@@ -92,8 +93,7 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
         scope,
         args.recursive,
         Unlocked::Opened,
-        exclusions.as_ref(),
-        base.as_ref().map(Base::changes),
+        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) },
     )?
     .or_none()?;
     let roots = open(&targets, base.as_ref(), scope)?.roots;
@@ -139,21 +139,22 @@ fn since(mut roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Erro
     if let Some(base) = base {
         base.compare(&mut roots)?;
     }
-    let entries = |root: GateRoot| {
-        root.decoded()?;
-        let (mut new, mut old) = (LockFile::new(), LockFile::new());
-        for (addr, entry) in root.lock().iter() {
-            let was = root.base().and_then(|(_, before)| before.get(addr));
-            if was.is_none_or(|was| was.version != entry.version) {
-                new.insert(addr.clone(), entry.clone());
-                if let Some(was) = was {
-                    old.insert(addr.clone(), was.clone());
-                }
+    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(with_entries))).collect())
+}
+
+fn with_entries(root: GateRoot) -> Result<(GateRoot, Entries), Error> {
+    root.decoded()?;
+    let (mut new, mut old) = (LockFile::new(), LockFile::new());
+    for (addr, entry) in root.lock().iter() {
+        let was = root.base().and_then(|(_, before)| before.get(addr));
+        if was.is_none_or(|was| was.version != entry.version) {
+            new.insert(addr.clone(), entry.clone());
+            if let Some(was) = was {
+                old.insert(addr.clone(), was.clone());
             }
         }
-        Ok((root, Entries { new, old }))
-    };
-    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(entries))).collect())
+    }
+    Ok((root, Entries { new, old }))
 }
 
 struct Audited<'a> {
@@ -371,32 +372,35 @@ fn unjudged(key: &ReleaseKey, record: &ProgramRecord, parts: &[ProgramParts]) ->
 }
 
 fn findings_of(program: &AuditedProgram) -> Vec<Finding> {
-    let AuditedProgram { address, version, vulnerabilities, .. } = program;
-    let one = |same: &[Vulnerability]| {
-        let part = |it: &Vulnerability| {
-            let locked = if it.is_locked_version { ", by the locked version" } else { "" };
-            let fixed = it.fixed.as_ref().map_or("no fix".to_owned(), |fixed| format!("fixed in {fixed}"));
-            let program = it.program.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
-            format!("{} {}{program} ({fixed}{locked})", it.module, it.found)
-        };
-        let parts: Vec<String> = same.iter().map(part).collect();
-        let Vulnerability { id, aliases, summary, .. } = &same[0];
-        let names: Vec<&str> = [id].into_iter().chain(aliases).map(String::as_str).collect();
-        let message = format!(
-            "{address} {version} contains {}, affected by {}: {summary}",
-            parts.join(" and "),
-            names.join(", ")
-        );
-        let finding = Finding::new(Rule::ProviderVulnerable, message).about(address).of_version(version);
-        let finding = finding.by_advisory(names);
-        match page_of(id) {
-            Some(page) => finding.remedied_by(step!(
-                "Read the advisory at {}. `tflock upgrade {}` selects a newer release, which may have been built with newer modules.",
-                page,
-                address
-            )),
-            None => finding,
-        }
-    };
-    vulnerabilities.chunk_by(|one, other| one.id == other.id).map(one).collect()
+    let vulnerabilities = &program.vulnerabilities;
+    let found = vulnerabilities.chunk_by(|one, other| one.id == other.id);
+    found.map(|same| finding_of(program, same)).collect()
+}
+
+/// The module that is affected, and where it is fixed.
+fn affected_part(it: &Vulnerability) -> String {
+    let locked = if it.is_locked_version { ", by the locked version" } else { "" };
+    let fixed = it.fixed.as_ref().map_or("no fix".to_owned(), |fixed| format!("fixed in {fixed}"));
+    let program = it.program.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
+    format!("{} {}{program} ({fixed}{locked})", it.module, it.found)
+}
+
+/// The finding about vulnerabilities with the same id.
+fn finding_of(program: &AuditedProgram, same: &[Vulnerability]) -> Finding {
+    let AuditedProgram { address, version, .. } = program;
+    let parts: Vec<String> = same.iter().map(affected_part).collect();
+    let Vulnerability { id, aliases, summary, .. } = &same[0];
+    let names: Vec<&str> = [id].into_iter().chain(aliases).map(String::as_str).collect();
+    let message =
+        format!("{address} {version} contains {}, affected by {}: {summary}", parts.join(" and "), names.join(", "));
+    let finding = Finding::new(Rule::ProviderVulnerable, message).about(address).of_version(version);
+    let finding = finding.by_advisory(names);
+    match page_of(id) {
+        Some(page) => finding.remedied_by(step!(
+            "Read the advisory at {}. `tflock upgrade {}` selects a newer release, which may have been built with newer modules.",
+            page,
+            address
+        )),
+        None => finding,
+    }
 }

@@ -264,20 +264,21 @@ fn chosen(
 pub(in crate::commands) fn notes_of_old_layouts(programs: &Programs) -> Vec<Step> {
     let records = programs.values().flatten().filter(|record| record.programs.has_old_layout());
     let platforms: BTreeSet<&Platform> = records.map(|record| &record.platform).collect();
-    let note = |platform: &Platform| {
-        let (of, again) = if *platform == Platform::host() {
-            (Vec::new(), String::new())
-        } else {
-            (vec!["--platform".to_owned(), platform.to_string()], format!(" with `--platform {platform}`"))
-        };
-        step!(
-            "programs of Go 1.17 and older can be read once their packages are unpacked: run `tflock install {}`, then \
-             this command again{}",
-            Value::Words(of),
-            again
-        )
+    platforms.into_iter().map(note_of_old_layout).collect()
+}
+
+fn note_of_old_layout(platform: &Platform) -> Step {
+    let (of, again) = if *platform == Platform::host() {
+        (Vec::new(), String::new())
+    } else {
+        (vec!["--platform".to_owned(), platform.to_string()], format!(" with `--platform {platform}`"))
     };
-    platforms.into_iter().map(note).collect()
+    step!(
+        "programs of Go 1.17 and older can be read once their packages are unpacked: run `tflock install {}`, then \
+         this command again{}",
+        Value::Words(of),
+        again
+    )
 }
 
 /// True if the record is an import's or an index's, so it was not computed here.

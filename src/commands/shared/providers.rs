@@ -67,7 +67,7 @@ fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
 
 /// The providers of all lock files except `others`.
 pub(in crate::commands) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) -> BTreeSet<ProviderAddr> {
-    let places = below::survey(directory).map(|survey| survey.places).unwrap_or_default();
+    let places = below::survey(directory, None).map(|survey| survey.places).unwrap_or_default();
     let files = places.into_iter().filter(|place| place.has_lock);
     let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
     let files = files.filter(|file| !others.contains(file));
@@ -84,7 +84,7 @@ type LocksBelow = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
 /// Each lock file below a directory, with the path of its own directory from there.
 pub(in crate::commands) fn locks_below(top: &Path) -> Result<LocksBelow, Error> {
     let mut locks = Vec::new();
-    for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
+    for place in below::survey(top, None)?.places.into_iter().filter(|place| place.has_lock) {
         let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(lockfile::FILE_NAME))? else {
             continue;
         };
@@ -229,10 +229,10 @@ pub(crate) struct OutdatedRoot {
     pub(in crate::commands) choices: Choices,
     pub(in crate::commands) warnings: Arc<Warnings>,
     /// When newer releases were signed, as far as that could be found out.
-    pub(in crate::commands) signed: Signed,
+    pub(in crate::commands) signed: SigningTimes,
 }
 
-pub(in crate::commands) type Signed = BTreeMap<(ProviderAddr, Version), SystemTime>;
+pub(in crate::commands) type SigningTimes = BTreeMap<(ProviderAddr, Version), SystemTime>;
 
 /// What registries warn of.
 pub(in crate::commands) type Warnings = BTreeMap<ProviderAddr, Arc<[String]>>;
@@ -270,7 +270,7 @@ pub(crate) fn of_roots(
             let choices = choices(session.as_ref(), &queries)?;
             let signed = match (&roots[*at], &session) {
                 (Ok(root), Some(session)) if choose => signed(session, root, &offered, &choices),
-                _ => Signed::new(),
+                _ => SigningTimes::new(),
             };
             Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signed))
         };
@@ -302,9 +302,9 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
 
 /// When the releases were signed that are newer than the locked ones: of each provider the newest allowed one, and the
 /// newest of all. An answer that is missing is no failure.
-fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> Signed {
+fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> SigningTimes {
     let mut queries = [BTreeMap::new(), BTreeMap::new()];
-    let mut signed = Signed::new();
+    let mut signed = SigningTimes::new();
     for addr in root.requested() {
         let (Some(Ok(offered)), Some(requirement)) = (offered.get(&addr), root.requirements.get(&addr)) else {
             continue;

@@ -15,13 +15,15 @@ use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
 use crate::step::Step;
 use crate::words::counted;
-use crate::workspace::discover::discover_knowing;
-use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
+use crate::workspace::discover::{Search, discover};
+use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
 
 #[derive(Debug)]
 pub struct Targets<'a> {
     scope: &'a Scope,
+    /// What git tracks, if it is known.
+    changes: Option<&'a ChangedFiles>,
     /// The paths as shown in reports.
     pub paths: Vec<PathBuf>,
     places: Vec<TargetPlace>,
@@ -72,21 +74,15 @@ enum TargetPlace {
 impl<'a> Targets<'a> {
     /// The root modules of `-C`, or with `-r` those below its directories.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
-        Self::within(scope, recursive, unlocked, None, None)
+        Self::within(scope, recursive, unlocked, Search::default())
     }
 
-    /// Like `of`, with exclusions from the search that may come from other settings than the working tree's.
-    pub fn within(
-        scope: &'a Scope,
-        recursive: bool,
-        unlocked: Unlocked,
-        exclusions: Option<&Exclusions>,
-        changes: Option<&ChangedFiles>,
-    ) -> Result<Self, Error> {
-        let mut targets = Self::of_settings(scope, Vec::new(), recursive);
+    /// Like `of`, with what the search need not find out.
+    pub fn within(scope: &'a Scope, recursive: bool, unlocked: Unlocked, search: Search<'a>) -> Result<Self, Error> {
+        let mut targets = Self { changes: search.changes, ..Self::of_settings(scope, Vec::new(), recursive) };
         if recursive {
             for directory in scope.directories() {
-                targets.search(&directory, unlocked, exclusions, changes)?;
+                targets.search(&directory, unlocked, search)?;
             }
         } else {
             for root in named_roots(scope)? {
@@ -101,6 +97,7 @@ impl<'a> Targets<'a> {
     pub fn of_settings(scope: &'a Scope, roots: Vec<RunSettings>, found: bool) -> Self {
         Self {
             scope,
+            changes: None,
             paths: roots.iter().map(|root| root.path.clone()).collect(),
             places: roots.into_iter().map(|root| TargetPlace::Named(Box::new(root))).collect(),
             found,
@@ -115,15 +112,9 @@ impl<'a> Targets<'a> {
         }
     }
 
-    fn search(
-        &mut self,
-        directory: &Path,
-        unlocked: Unlocked,
-        exclusions: Option<&Exclusions>,
-        changes: Option<&ChangedFiles>,
-    ) -> Result<(), Error> {
+    fn search(&mut self, directory: &Path, unlocked: Unlocked, search: Search<'_>) -> Result<(), Error> {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        let mut found = discover_knowing(start, unlocked == Unlocked::Created, exclusions, changes)?;
+        let mut found = discover(start, unlocked == Unlocked::Created, search)?;
         if unlocked == Unlocked::Opened {
             found.roots.append(&mut found.without_lock);
             found.roots.sort_unstable();
@@ -160,6 +151,11 @@ impl<'a> Targets<'a> {
             findings: Vec::new(),
         }));
         Ok(())
+    }
+
+    /// What git tracks, if it is known.
+    pub fn changes(&self) -> Option<&'a ChangedFiles> {
+        self.changes
     }
 
     /// A directory whose sources are not read, so it may call any other; `None` if that does not matter.

@@ -164,7 +164,7 @@ pub fn trust(args: &TrustArgs, services: &Services<'_>) -> Result<Outcome, Error
     let dialect = one_dialect(&roots);
     let one = one_trust_file(&roots)?;
     if services.scope.trust_file.is_none() {
-        let found = below::survey(&one.boundary)?.trust_files.into_iter();
+        let found = below::survey(&one.boundary, None)?.trust_files.into_iter();
         root_files::refuse_second_trust_files(found.map(|path| one.boundary.join(path)))?;
     }
     let outcome = act(one, &args.command, services, &Arc::new(services.open_cache_of(&roots)))?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::GateRoots;
+use super::root::GateRoots;
 use crate::disk::roots::{UnreadPart, file_from};
 use crate::path::shown;
 use crate::words::counted;

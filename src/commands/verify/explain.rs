@@ -20,7 +20,7 @@ use crate::path::RepoPath;
 use crate::release::Releases;
 
 /// The requirements of both sides.
-type Requirements<'a> = &'a dyn Fn(&Pair) -> Option<[SideRequirements; 2]>;
+type PairRequirements<'a> = &'a dyn Fn(&Pair) -> Option<[SideRequirements; 2]>;
 
 pub(super) struct Explainer<'a> {
     base: &'a Base,
@@ -76,7 +76,7 @@ impl<'a> Explainer<'a> {
         path: &Path,
         pair: &Pair,
         trust: &Trust,
-        (requirements, known): (Requirements<'_>, &Releases),
+        (requirements, known): (PairRequirements<'_>, &Releases),
     ) -> Option<RootOutcome> {
         let packages = |changes: &[Change]| packages(changes, trust, known, (self.cache, self.now));
         let locked = || Arc::clone(&self.used);

@@ -8,7 +8,7 @@ use super::base::{Base, LostLockFile};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::fix::JudgedBy;
-use super::opening::{Opening, has_its_own_gate, open};
+use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{GateRoot, GateRoots};
 use super::{VerifyArgs, VerifyOptions, assumed, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
@@ -30,6 +30,7 @@ use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
 use crate::verify::{self, Verified};
 use crate::words::{counted, first_of};
+use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope};
 
 /// How many unchecked root modules a note names.
@@ -52,8 +53,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         scope,
         args.recursive,
         Unlocked::Opened,
-        exclusions.as_ref(),
-        base.as_ref().map(Base::changes),
+        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) },
     )?;
     if base.is_some() && !scope.offline {
         outside(services)?;
@@ -65,7 +65,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         targets = targets.or_none()?;
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let Opening { mut roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
+    let OpenedRoots { mut roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let of_work_tree = match &base {

@@ -36,7 +36,7 @@ use crate::requirements::Requirements;
 use crate::verify as judgment;
 use crate::verify::{Facts, Unanswered, Verified};
 use base::BaseOptions;
-use root::Alike;
+use root::RootMemo;
 
 pub use fix::verify;
 pub use root::{GateRoot, GateRoots, tracked_packages};
@@ -67,8 +67,8 @@ pub fn judged<'a>(
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
     let searches = Cell::new(remedies::MOST_SEARCHES);
     let by = Judging { known, others: &releases, cache, options, searches };
-    let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), Alike::default());
-    let mut listed = Listed::default();
+    let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), RootMemo::default());
+    let mut listed = ListedCounts::default();
     for (path, root) in roots {
         let root = match root {
             Ok(root) => root,
@@ -94,9 +94,9 @@ const MOST_LISTED: usize = 10_000;
 
 /// How many findings of a rule at a level there were, and how many of them are not listed.
 #[derive(Default)]
-struct Listed(BTreeMap<(Rule, Level), [usize; 2]>);
+struct ListedCounts(BTreeMap<(Rule, Level), [usize; 2]>);
 
-impl Listed {
+impl ListedCounts {
     fn shorten(&mut self, findings: &mut Vec<Finding>) {
         let mut own = BTreeSet::new();
         findings.retain(|finding| {
@@ -312,7 +312,7 @@ impl VerifyArgs {
 pub fn recalled(roots: &GateRoots, cache: &Cache) -> Releases {
     // A release is checked by the rules of each root module that locks it.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
-    let mut seen = Alike::default();
+    let mut seen = RootMemo::default();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         if seen.get(root).is_some() {
             continue;

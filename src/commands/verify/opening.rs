@@ -11,13 +11,13 @@ use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
-use crate::git::{ChangedFiles, TrackedFiles, TrackedFolder};
+use crate::git::{TrackedFiles, TrackedFolder};
 use crate::parallel;
 use crate::verify::Counted;
 use crate::workspace::{RunSettings, Scope, with_base_settings};
 
 #[derive(Debug)]
-pub struct Opening {
+pub struct OpenedRoots {
     pub roots: GateRoots,
     /// Root modules in git repositories of their own, which have their own gate.
     pub nested: Vec<PathBuf>,
@@ -26,7 +26,7 @@ pub struct Opening {
     pub tracked: TrackedFiles,
 }
 
-impl Opening {
+impl OpenedRoots {
     /// The root modules, with unreadable configuration as an error, for commands that need it.
     pub fn whole(self) -> GateRoots {
         let is_whole = |root: GateRoot| root.unread().cloned().map_or(Ok(root), Err);
@@ -38,17 +38,8 @@ impl Opening {
 type RootSettled = (RunSettings, Dialect);
 
 /// Reads all root modules; each trust file is read once.
-pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
-    open_knowing(targets, base, base.map(Base::changes), scope)
-}
-
-/// The same; `changes` know what git tracks.
-pub fn open_knowing(
-    targets: &Targets<'_>,
-    base: Option<&Base>,
-    changes: Option<&ChangedFiles>,
-    scope: &Scope,
-) -> Result<Opening, Error> {
+pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<OpenedRoots, Error> {
+    let changes = base.map(Base::changes).or(targets.changes());
     let settle = |at: usize| {
         let root = targets.settings(at)?;
         let own = root.dialect;
@@ -89,7 +80,7 @@ pub fn open_knowing(
         Ok(root)
     };
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| (path, settings.and_then(open)));
-    Ok(Opening { roots, nested, trust, tracked })
+    Ok(OpenedRoots { roots, nested, trust, tracked })
 }
 
 /// A root module under the settings that apply to a change.

@@ -342,16 +342,17 @@ impl GateRoot {
 
     /// Changes file names of findings for reports.
     pub(crate) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        let lock = self.settings().lock_file_shown();
-        let place = |finding: Finding| {
-            let file = match &finding.file {
-                Some(file) if file.is_relative() => file_from(&self.settings().path, file),
-                Some(file) => file.clone(),
-                None => lock.clone(),
-            };
-            finding.in_file(file)
+        findings.into_iter().map(|finding| self.placed_finding(finding)).collect()
+    }
+
+    fn placed_finding(&self, finding: Finding) -> Finding {
+        let settings = self.settings();
+        let file = match &finding.file {
+            Some(file) if file.is_relative() => file_from(&settings.path, file),
+            Some(file) => file.clone(),
+            None => settings.lock_file_shown(),
         };
-        findings.into_iter().map(place).collect()
+        finding.in_file(file)
     }
 }
 
@@ -369,16 +370,15 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
 
 /// The providers that components of a stack need and the stack does not declare, each at its first requirement.
 fn undeclared(tree: &Tree) -> Vec<Finding> {
-    let finding = |(addr, requirement): (&ProviderAddr, &Requirement)| {
-        let origin = requirement.origins.first()?;
-        let message = format!(
-            "{} requires {addr}, which the required_providers of its stack do not declare",
-            module_name(&origin.module)
-        );
-        let finding = Finding::new(Rule::ProviderUndeclared, message).about(addr);
-        Some(finding.in_file(&origin.file).at(origin.position))
-    };
-    tree.undeclared.iter().filter_map(finding).collect()
+    tree.undeclared.iter().filter_map(|(addr, requirement)| undeclared_provider(addr, requirement)).collect()
+}
+
+fn undeclared_provider(addr: &ProviderAddr, requirement: &Requirement) -> Option<Finding> {
+    let origin = requirement.origins.first()?;
+    let name = module_name(&origin.module);
+    let message = format!("{name} requires {addr}, which the required_providers of its stack do not declare");
+    let finding = Finding::new(Rule::ProviderUndeclared, message).about(addr);
+    Some(finding.in_file(&origin.file).at(origin.position))
 }
 
 /// The installed modules from hosts that the policy does not allow.
@@ -407,15 +407,15 @@ pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> V
 
 /// What is known of root modules with the same texts and the same rules.
 #[derive(Debug)]
-pub(super) struct Alike<'a, T>(HashMap<[usize; 2], Vec<(&'a GateRoot, T)>>);
+pub(super) struct RootMemo<'a, T>(HashMap<[usize; 2], Vec<(&'a GateRoot, T)>>);
 
-impl<T> Default for Alike<'_, T> {
+impl<T> Default for RootMemo<'_, T> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<'a, T> Alike<'a, T> {
+impl<'a, T> RootMemo<'a, T> {
     pub(super) fn get(&self, root: &GateRoot) -> Option<&T> {
         let same = self.0.get(&root.texts()?)?;
         same.iter().find(|(other, _)| other.is_under_rules_of(root)).map(|(_, known)| known)

@@ -37,11 +37,11 @@ fn called_modules_are_no_roots() {
         ("new/main.tf", "provider \"null\" {\n}\n"),
         ("terragrunt/.terraform.lock.hcl", ""),
     ]);
-    let found = discover(folder.path(), false, None).unwrap();
+    let found = discover(folder.path(), false, Search::default()).unwrap();
     assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
     assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
     assert_eq!(texts(&found.like_roots), ["new"]);
-    let found = discover(folder.path(), true, None).unwrap();
+    let found = discover(folder.path(), true, Search::default()).unwrap();
     let all = ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "new", "terragrunt"];
     assert_eq!(texts(&found.roots), all);
     assert_eq!(texts(&found.without_lock), [""; 0]);
@@ -60,17 +60,17 @@ fn a_caller_that_is_no_root_module_hides_nothing() {
         ("middle/main.tf", &calls("../deep")),
         ("deep/main.tf", BACKEND),
     ]);
-    assert_eq!(texts(&discover(folder.path(), false, None).unwrap().without_lock), ["one", "prod", "two"]);
+    assert_eq!(texts(&discover(folder.path(), false, Search::default()).unwrap().without_lock), ["one", "prod", "two"]);
     write(&folder.path().join(".git/HEAD"), "");
-    assert_eq!(texts(&discover(&folder.path().join("deep"), false, None).unwrap().without_lock), [""; 0]);
-    assert_eq!(texts(&discover(&folder.path().join("prod"), false, None).unwrap().without_lock), [""]);
+    assert_eq!(texts(&discover(&folder.path().join("deep"), false, Search::default()).unwrap().without_lock), [""; 0]);
+    assert_eq!(texts(&discover(&folder.path().join("prod"), false, Search::default()).unwrap().without_lock), [""]);
 }
 
 #[test]
 fn callers_elsewhere_in_the_work_tree_count() {
     let folder = tree(&[("env/a/main.tf", CALL), ("modules/m/main.tf", ""), ("modules/n/main.tf", "")]);
     let modules = folder.path().join("modules");
-    assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["m", "n"]);
+    assert_eq!(texts(&discover(&modules, true, Search::default()).unwrap().roots), ["m", "n"]);
     write(&folder.path().join(".git/HEAD"), "");
-    assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["n"]);
+    assert_eq!(texts(&discover(&modules, true, Search::default()).unwrap().roots), ["n"]);
 }

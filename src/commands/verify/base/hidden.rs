@@ -15,16 +15,13 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
-use crate::path::{PackageFolder, RepoPath, lexical, links, shown};
+use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::workspace::Exclusions;
 
 /// The names in the directory of a root module that are read, or installed from.
 const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
-
-/// Folders that the search for root modules skips.
-const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 impl Base {
     /// The findings about hidden paths, at the judged root modules and at those that were in the working tree before.
@@ -64,7 +61,7 @@ impl Base {
         let Ok(way) = place.strip_prefix(&self.top) else {
             return true;
         };
-        way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
+        way.iter().any(|part| part == ".git" || TOOL_FOLDERS.iter().any(|skipped| part == *skipped))
     }
 
     /// The finding for a root module that now belongs to the other tool.
