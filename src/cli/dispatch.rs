@@ -35,7 +35,7 @@ use crate::workspace::{Environment, Readings, Scope};
 
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
-type Function<'a> = Box<dyn Fn(&Services<'_>) -> Result<Outcome, Error> + 'a>;
+type CommandFunction<'a> = Box<dyn Fn(&Services<'_>) -> Result<Outcome, Error> + 'a>;
 
 /// A command with its arguments: what all commands have, and the function that runs it.
 pub(super) struct Invocation<'a> {
@@ -48,7 +48,7 @@ pub(super) struct Invocation<'a> {
     modules: Option<ModuleAccess>,
     /// As typed.
     pub(super) providers: Vec<&'a str>,
-    pub(super) run: Function<'a>,
+    pub(super) run: CommandFunction<'a>,
 }
 
 impl<'a> Invocation<'a> {

@@ -52,7 +52,7 @@ struct Screen {
     packages: Mutex<HashMap<PackageKey, Package>>,
     fetched: Mutex<Fetched>,
     /// The line below the bars: the hosts of current requests, or the downloaded part of the total.
-    status: Mutex<Option<(Kind, ProgressBar)>>,
+    status: Mutex<Option<(BarKind, ProgressBar)>>,
     lines: Mutex<Box<dyn Write + Send>>,
     /// True at the end of the run, or after Ctrl-C. Locked for reading while an event is shown: threads that are being
     /// stopped may still emit some.
@@ -60,7 +60,7 @@ struct Screen {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BarKind {
     Questions,
     Packages,
 }
@@ -216,7 +216,7 @@ impl Screen {
         let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let Fetched { questions, answered, .. } = *locked(&self.fetched);
         let count = if questions > 1 { format!(" ({answered} of {questions} answered)") } else { String::new() };
-        self.status(Kind::Questions, &format!("contacting {}{count}", printable(&host)), [0; 2]);
+        self.status(BarKind::Questions, &format!("contacting {}{count}", printable(&host)), [0; 2]);
     }
 
     /// Shows the downloaded part of all current and waiting packages.
@@ -241,16 +241,16 @@ impl Screen {
             (true, _) => format!(" of about {}", size(all)),
             (false, _) => String::new(),
         };
-        self.status(Kind::Packages, &format!("{done} of {wanted} packages, {}{of}", size(got)), [got, all]);
+        self.status(BarKind::Packages, &format!("{done} of {wanted} packages, {}{of}", size(got)), [got, all]);
     }
 
-    fn status(&self, kind: Kind, text: &str, [position, length]: [u64; 2]) {
+    fn status(&self, kind: BarKind, text: &str, [position, length]: [u64; 2]) {
         let Some(bars) = &self.bars else { return };
         let mut status = locked(&self.status);
         if status.as_ref().is_none_or(|(known, _)| *known != kind) {
             let style = match kind {
-                Kind::Questions => style("{msg}", ["", ""]),
-                Kind::Packages => style("{msg}{left}", [", ", " left"]),
+                BarKind::Questions => style("{msg}", ["", ""]),
+                BarKind::Packages => style("{msg}{left}", [", ", " left"]),
             };
             // A new bar, so the rate belongs to what it counts.
             status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());

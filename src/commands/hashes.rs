@@ -302,20 +302,20 @@ impl Publishing {
 
     /// The findings where the index contradicts hashes that were computed here.
     pub(super) fn contradictions(&self, published: &Published, cache: &Cache) -> Vec<Finding> {
-        let finding = |there: &IndexLine| {
-            let differs = match (there.key, decode_line(there.text.as_bytes())) {
-                (IndexKey::Archive(zh), Some(entry)) => {
-                    let own = cache.h1_of(&zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
-                    let (h1, size) = (entry.h1_hash(), entry.size);
-                    format!("gives {h1} and {size} bytes for the archive zh:{zh}, which has {own}")
-                }
-                (key, _) => format!("gives other modules for {key} than were read here"),
-            };
-            let message = format!("the index {} {differs}; it was left unchanged", self.shown);
-            Finding::new(Rule::IndexDiffers, message)
-                .remedied_by("Find out who filled it, and have that entry removed.")
+        published.differing.iter().map(|there| self.contradiction(there, cache)).collect()
+    }
+
+    fn contradiction(&self, there: &IndexLine, cache: &Cache) -> Finding {
+        let differs = match (there.key, decode_line(there.text.as_bytes())) {
+            (IndexKey::Archive(zh), Some(entry)) => {
+                let own = cache.h1_of(&zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
+                let (h1, size) = (entry.h1_hash(), entry.size);
+                format!("gives {h1} and {size} bytes for the archive zh:{zh}, which has {own}")
+            }
+            (key, _) => format!("gives other modules for {key} than were read here"),
         };
-        published.differing.iter().map(finding).collect()
+        let message = format!("the index {} {differs}; it was left unchanged", self.shown);
+        Finding::new(Rule::IndexDiffers, message).remedied_by("Find out who filled it, and have that entry removed.")
     }
 
     /// Writes the hashes and programs that were computed and read here for all locked packages of these directories, and adds

@@ -8,7 +8,7 @@ use super::Services;
 use super::lock::LockRoot;
 use super::lock::request::LockRequest;
 use super::shared::options::{Assignments, Below, Packages, Within};
-use super::shared::providers::{OutdatedRoot, Signed, of_roots};
+use super::shared::providers::{OutdatedRoot, SigningTimes, of_roots};
 use super::shared::targets::{Targets, Unlocked};
 
 use crate::addr::ProviderAddr;
@@ -167,7 +167,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
 }
 
 /// The ages of the releases of a provider of which it is known when they were signed.
-fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &Signed) -> Vec<ReleaseAge> {
+fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &SigningTimes) -> Vec<ReleaseAge> {
     let of_it = signed.iter().filter(|((of, _), _)| of == addr);
     let age = |((_, version), signed): (&(ProviderAddr, Version), &SystemTime)| ReleaseAge {
         version: version.clone(),
@@ -228,7 +228,8 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
     let Some(tree) = &module.tree else { return Ok((OutdatedModules::default(), Vec::new())) };
     let mut errors: Vec<Error> = tree.missing.iter().map(|missing| settings.not_installed(missing)).collect();
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
-    let calls: Vec<Called<'_>> = tree.remote_modules.iter().filter_map(|call| Called::of(call, lock)).collect();
+    let calls: Vec<CalledModule<'_>> =
+        tree.remote_modules.iter().filter_map(|call| CalledModule::of(call, lock)).collect();
     let mut rows = BTreeMap::new();
     if let Some(fetch) = settings.modules.fetch.as_ref().filter(|_| !calls.is_empty()) {
         if settings.offline {
@@ -236,7 +237,7 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
                 "only their sources know which versions of modules exist, and --offline forbids contacting them";
             return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
         }
-        let requests: Vec<ModuleRequest> = calls.iter().map(Called::request).collect();
+        let requests: Vec<ModuleRequest> = calls.iter().map(CalledModule::request).collect();
         let offered = fetch.offered(&settings.module_terms(), &requests);
         for (call, offered) in calls.iter().zip(offered) {
             match offered {
@@ -253,7 +254,7 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
 
 type Rows = BTreeMap<ModuleVersions, (BTreeSet<String>, Vec<ModuleHolder>)>;
 
-struct Called<'a> {
+struct CalledModule<'a> {
     key: &'a str,
     source: &'a ModuleSource,
     constraints: Option<&'a ModuleConstraints>,
@@ -262,7 +263,7 @@ struct Called<'a> {
     commit: Option<String>,
 }
 
-impl<'a> Called<'a> {
+impl<'a> CalledModule<'a> {
     fn of(call: &'a RemoteModuleCall, lock: Option<&ModuleLock>) -> Option<Self> {
         let source = call.address.as_ref()?;
         let constraints = call.constraints.as_ref();

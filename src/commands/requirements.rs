@@ -49,16 +49,17 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     fn additions(&self) -> Vec<Addition> {
-        let addition = |text: &String| {
-            let (source, constraint) = match text.split_once('@') {
-                Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
-                None => (text.clone(), None),
-            };
-            let name = self.name.clone();
-            let AddArgs { pin, replace, lock_only, no_lock, .. } = *self;
-            Addition { source, constraint, name, pin, replace, lock_only, no_lock }
+        self.providers.iter().map(|text| self.addition(text)).collect()
+    }
+
+    fn addition(&self, text: &str) -> Addition {
+        let (source, constraint) = match text.split_once('@') {
+            Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
+            None => (text.to_owned(), None),
         };
-        self.providers.iter().map(addition).collect()
+        let name = self.name.clone();
+        let AddArgs { pin, replace, lock_only, no_lock, .. } = *self;
+        Addition { source, constraint, name, pin, replace, lock_only, no_lock }
     }
 }
 

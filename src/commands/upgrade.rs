@@ -23,7 +23,7 @@ use crate::outcome::Outcome;
 use crate::query::select;
 use crate::settings::{Age, Date};
 use crate::version::{Constraints, Version};
-use choice::Choice;
+use choice::UpgradeChoice;
 
 /// Select the newest versions that the constraints allow.
 ///
@@ -201,8 +201,8 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
     let (mut bump, mut bumped) = (args.bump, None);
     if args.interactive {
         match choice::choose(args, services)? {
-            Choice::Nothing(outcome) => return Ok(*outcome),
-            Choice::Raise(raised) => {
+            UpgradeChoice::Nothing(outcome) => return Ok(*outcome),
+            UpgradeChoice::Raise(raised) => {
                 request.providers = raised.providers.iter().map(ToString::to_string).collect();
                 (bump, bumped) = (!raised.bumped.is_empty(), Some(raised.bumped));
             }

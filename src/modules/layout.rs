@@ -18,25 +18,27 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::path::shown;
 
+/// Copies a file; false if its digest is another.
+fn copy_file((tree, to): (&Path, &Path), name: &str, digest: &str) -> io::Result<bool> {
+    let (from, place) = (tree.join(name), to.join(name));
+    let bytes = read_regular(&from)?;
+    if Sha256Digest::of(&bytes).to_hex() != digest {
+        return Ok(false);
+    }
+    fs::create_dir_all(place.parent().unwrap_or(to))?;
+    fs::write(&place, bytes)?;
+    set_mode(&from, &place)?;
+    Ok(true)
+}
+
 /// Copies a package of the cache, whose `tree` was given by a fetch, into a directory that is not there yet. Each file is
 /// compared with the digest that was computed when the package was fetched.
 pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
-    let copy = |name: &String, digest: &String| -> io::Result<bool> {
-        let (from, place) = (tree.join(name), to.join(name));
-        let bytes = read_regular(&from)?;
-        if Sha256Digest::of(&bytes).to_hex() != *digest {
-            return Ok(false);
-        }
-        fs::create_dir_all(place.parent().unwrap_or(to))?;
-        fs::write(&place, bytes)?;
-        set_mode(&from, &place)?;
-        Ok(true)
-    };
     let failed = |reason: io::Error| unwritable(to, &reason);
     fs::create_dir_all(to).map_err(failed)?;
     for (name, digest) in record.files.iter().chain(&record.others) {
-        match copy(name, digest) {
+        match copy_file((tree, to), name, digest) {
             Ok(true) => {}
             Ok(false) => return Err(damaged(tree)),
             Err(reason) if [io::ErrorKind::NotFound, io::ErrorKind::InvalidData].contains(&reason.kind()) => {

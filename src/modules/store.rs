@@ -128,15 +128,16 @@ impl Store {
     pub fn learn(&self, key: &str, value: &str) {
         let fact = Fact { at: self.seconds(), value: value.to_owned() };
         let path = self.path("facts", key);
-        let write = || -> io::Result<()> {
-            let folder = path.parent().unwrap_or(&self.place);
-            files::create_directory(folder)?;
-            let file = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer(&file, &fact)?;
-            put_in_place(file, &path)?;
-            Ok(())
-        };
-        drop(write());
+        let _ = self.write_fact(&path, &fact);
+    }
+
+    fn write_fact(&self, path: &Path, fact: &Fact) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(&self.place);
+        files::create_directory(folder)?;
+        let file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer(&file, fact)?;
+        put_in_place(file, path)?;
+        Ok(())
     }
 
     /// A package that was fetched before, if nothing of its configuration is damaged.
@@ -194,20 +195,22 @@ impl Store {
             return Ok(known);
         }
         let folder = self.path("packages", key);
-        let keep = || -> io::Result<()> {
-            fs::write(staging.path().join("package.json"), serde_json::to_vec(&record)?)?;
-            files::create_directory(folder.parent().unwrap_or(&self.place))?;
-            if folder.exists() {
-                // Moved aside first, for removing takes a while.
-                let aside = tempfile::tempdir_in(self.place.join("staging"))?;
-                fs::rename(&folder, aside.path().join("old"))?;
-            }
-            fs::rename(staging.path(), &folder)
-        };
-        keep().map_err(|reason| unwritable(&folder, &reason))?;
+        self.move_in(staging.path(), &folder, &record).map_err(|reason| unwritable(&folder, &reason))?;
         // It is not there any more, and must not be looked for.
         let _ = staging.keep();
         Ok(StoredModule { id: id_of(key), tree: folder.join("tree"), record })
+    }
+
+    /// Moves a package from its staging directory to its place.
+    fn move_in(&self, staging: &Path, folder: &Path, record: &PackageRecord) -> io::Result<()> {
+        fs::write(staging.join("package.json"), serde_json::to_vec(record)?)?;
+        files::create_directory(folder.parent().unwrap_or(&self.place))?;
+        if folder.exists() {
+            // Moved aside first, for removing takes a while.
+            let aside = tempfile::tempdir_in(self.place.join("staging"))?;
+            fs::rename(folder, aside.path().join("old"))?;
+        }
+        fs::rename(staging, folder)
     }
 
     /// Waits for the turn to put a package in its place, which takes next to no time.

@@ -14,7 +14,7 @@ use super::error::{Fault, NetError, ShownUrl};
 use super::policy::{Permits, Retry, RunBudget, retry_after};
 use super::reason;
 use super::transfer::{Authorization, DocumentKind, DocumentRequest, Download, FetchedDocument, RedirectChain, Sent};
-use super::{ClientOptions, Purpose, build_client};
+use super::{ClientOptions, ClientPurpose, build_client};
 use crate::parallel::locked;
 
 /// The most redirects of one request, except for discovery.
@@ -144,7 +144,7 @@ impl Client {
     }
 
     async fn attempt(&self, request: &DocumentRequest) -> Result<FetchedDocument, Fault> {
-        let client = self.http(Purpose::Documents)?;
+        let client = self.http(ClientPurpose::Documents)?;
         let _permit = self.inner.document_permits.take(&request.url).await;
         self.within(self.inner.options.timeout, self.read(&client, request)).await
     }
@@ -179,12 +179,12 @@ impl Client {
     /// The client below, for a crate that speaks the protocols of cloud stores.
     #[cfg(feature = "cloud")]
     pub(crate) fn of_stores(&self) -> Result<reqwest::Client, Fault> {
-        self.http(Purpose::Downloads)
+        self.http(ClientPurpose::Downloads)
     }
 
-    fn purpose_of_download(&self, url: &Url) -> Purpose {
+    fn purpose_of_download(&self, url: &Url) -> ClientPurpose {
         let plain = locked(&self.inner.plain);
-        if plain.contains(url.authority()) { Purpose::Documents } else { Purpose::Downloads }
+        if plain.contains(url.authority()) { ClientPurpose::Documents } else { ClientPurpose::Downloads }
     }
 
     fn remember_protocol(&self, response: &Response) {
@@ -194,10 +194,10 @@ impl Client {
         }
     }
 
-    fn http(&self, purpose: Purpose) -> Result<reqwest::Client, Fault> {
+    fn http(&self, purpose: ClientPurpose) -> Result<reqwest::Client, Fault> {
         let cell = match purpose {
-            Purpose::Documents => &self.inner.documents,
-            Purpose::Downloads => &self.inner.downloads,
+            ClientPurpose::Documents => &self.inner.documents,
+            ClientPurpose::Downloads => &self.inner.downloads,
         };
         let build = || build_client(&self.inner.options, purpose).map_err(Fault::of_builder);
         cell.get_or_init(build).clone()

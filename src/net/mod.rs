@@ -149,7 +149,7 @@ impl Proxy {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+enum ClientPurpose {
     /// Small documents: compressed, many over one connection where the server can.
     Documents,
     /// Archives from servers that may speak HTTP/2, where all would share one connection and its window.
@@ -157,7 +157,7 @@ enum Purpose {
 }
 
 /// Builds a client; redirects are not followed by it.
-fn build_client(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Client, reqwest::Error> {
+fn build_client(options: &ClientOptions, purpose: ClientPurpose) -> Result<reqwest::Client, reqwest::Error> {
     // Fails if someone else has installed a provider before, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if let Some(pem) = &options.roots_pem {
@@ -170,15 +170,15 @@ fn build_client(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Cl
     }
 }
 
-fn base(options: &ClientOptions, purpose: Purpose) -> reqwest::ClientBuilder {
+fn base(options: &ClientOptions, purpose: ClientPurpose) -> reqwest::ClientBuilder {
     let client = reqwest::Client::builder()
         .user_agent(&options.user_agent)
         .redirect(Policy::none())
         .connect_timeout(options.connect_timeout);
     let client = if options.system_proxy { client } else { client.no_proxy() };
     match purpose {
-        Purpose::Documents => client,
-        Purpose::Downloads => client.no_gzip().http1_only(),
+        ClientPurpose::Documents => client,
+        ClientPurpose::Downloads => client.no_gzip().http1_only(),
     }
 }
 
@@ -370,7 +370,7 @@ mod tls_tests {
     fn named_roots_make_a_client_even_if_there_are_none() {
         for roots_pem in [b"".as_slice(), b"junk"] {
             let options = ClientOptions { roots_pem: Some(roots_pem.to_vec()), ..ClientOptions::default() };
-            assert!(build_client(&options, Purpose::Documents).is_ok());
+            assert!(build_client(&options, ClientPurpose::Documents).is_ok());
         }
     }
 
@@ -378,7 +378,7 @@ mod tls_tests {
     fn bundled_roots_make_a_client() {
         assert!(bundled_roots().count() > 50);
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = base(&ClientOptions::default(), Purpose::Documents).tls_certs_only(bundled_roots()).build();
+        let client = base(&ClientOptions::default(), ClientPurpose::Documents).tls_certs_only(bundled_roots()).build();
         assert!(client.is_ok());
     }
 }

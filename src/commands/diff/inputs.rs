@@ -36,7 +36,7 @@ pub struct Comparison {
 pub fn compare(args: &DiffArgs, directory: &Path, scope: &Scope) -> Result<Comparison, Error> {
     let (dialect, trust_file) = (scope.dialect(), scope.trust_file.as_deref());
     match form(&args.names, args.files(), directory)? {
-        Form::Files(old, new) => {
+        InputForm::Files(old, new) => {
             if args.tip || args.recursive {
                 let option = if args.tip { "--tip" } else { "--recursive" };
                 return Err(usage(format!("{option} is for revisions, not for two files")));
@@ -47,7 +47,7 @@ pub fn compare(args: &DiffArgs, directory: &Path, scope: &Scope) -> Result<Compa
             let pins = || trust_text(directory, trust_file);
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
-        Form::Revision { name, path } => {
+        InputForm::Revision { name, path } => {
             let git = Git::open(directory).map_err(without_git)?;
             let history = history(git, name.as_deref(), args.tip)?;
             let base = base(name.as_deref()).filter(|_| history.old.is_some());
@@ -153,7 +153,7 @@ pub(crate) enum TypedNames {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum InputForm {
     /// Two files.
     Files(PathBuf, PathBuf),
     /// A revision, with the lock file at a path or of the root module.
@@ -161,7 +161,7 @@ pub(crate) enum Form {
 }
 
 /// `typed` are the names before `--`, `files` those after it, if there is one.
-pub(crate) fn form(typed: &[OsString], files: Option<&[OsString]>, directory: &Path) -> Result<Form, Error> {
+pub(crate) fn form(typed: &[OsString], files: Option<&[OsString]>, directory: &Path) -> Result<InputForm, Error> {
     if typed.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
         return Err(usage("diff does not read standard input").hint("save the text to a file, and name the file"));
     }
@@ -180,12 +180,12 @@ pub(crate) fn form(typed: &[OsString], files: Option<&[OsString]>, directory: &P
         }
     }
     match (revisions.as_slice(), paths.as_slice()) {
-        ([], [old, new]) => Ok(Form::Files(old.clone(), new.clone())),
+        ([], [old, new]) => Ok(InputForm::Files(old.clone(), new.clone())),
         (_, [_, _, ..]) => Err(unfit()),
-        ([], path) => Ok(Form::Revision { name: None, path: path.first().cloned() }),
-        ([name], path) => Ok(Form::Revision { name: Some(name.clone()), path: path.first().cloned() }),
+        ([], path) => Ok(InputForm::Revision { name: None, path: path.first().cloned() }),
+        ([name], path) => Ok(InputForm::Revision { name: Some(name.clone()), path: path.first().cloned() }),
         ([old, new], path) if !old.contains("..") && !new.contains("..") => {
-            Ok(Form::Revision { name: Some(format!("{old}..{new}")), path: path.first().cloned() })
+            Ok(InputForm::Revision { name: Some(format!("{old}..{new}")), path: path.first().cloned() })
         }
         _ => Err(unfit()),
     }
@@ -324,7 +324,7 @@ mod tests {
             let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
             form(&own(names), Some(&own(files)), Path::new("."))
         };
-        let revision = |name: Option<&str>, path: Option<&str>| Form::Revision {
+        let revision = |name: Option<&str>, path: Option<&str>| InputForm::Revision {
             name: name.map(str::to_owned),
             path: path.map(PathBuf::from),
         };
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(given(&["main"], &["main"]), Ok(revision(Some("main"), Some("main"))));
         assert_eq!(given(&[], &["main"]), Ok(revision(None, Some("main"))));
         assert_eq!(given(&["a", "b"], &["x"]), Ok(revision(Some("a..b"), Some("x"))));
-        assert_eq!(given(&[], &["a", "b"]), Ok(Form::Files("a".into(), "b".into())));
+        assert_eq!(given(&[], &["a", "b"]), Ok(InputForm::Files("a".into(), "b".into())));
         for (names, files) in [(&[][..], &["-"][..]), (&["a"], &["-"]), (&["a", "b", "c"], &[]), (&["a..b", "c"], &[])]
         {
             assert!(given(names, files).is_err(), "{names:?} {files:?}");

@@ -326,30 +326,33 @@ impl LockJob {
         lock
     }
 
+    /// The note on an entry that nothing requires.
+    fn unrequired_entry(&self, addr: &ProviderAddr) -> Finding {
+        let program = self.dialect().program();
+        if self.root.kind.traits().keeps_unused {
+            let message = format!("{addr} is not required by the stack; kept until `tflock lock --prune`");
+            return Finding::new(Rule::PossiblyFromState, message).about(addr);
+        }
+        if self.root.intent.state.is_some() {
+            let message = format!(
+                "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"
+            );
+            return Finding::new(Rule::InitChanges, message).about(addr);
+        }
+        let unreachable = self.root.settings.translates_state().then(|| unreachable_from_state(addr)).flatten();
+        if let Some(finding) = unreachable {
+            return finding;
+        }
+        let message = format!(
+            "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
+             unless the state needs it",
+        );
+        Finding::new(Rule::PossiblyFromState, message).about(addr)
+    }
+
     fn unrequired(&self, entries: &BTreeMap<ProviderAddr, EntryDecision>) -> Vec<Finding> {
         let program = self.dialect().program();
         let state = self.root.intent.state.as_ref();
-        let note = |addr: &ProviderAddr| {
-            if self.root.kind.traits().keeps_unused {
-                let message = format!("{addr} is not required by the stack; kept until `tflock lock --prune`");
-                return Finding::new(Rule::PossiblyFromState, message).about(addr);
-            }
-            if state.is_some() {
-                let message = format!(
-                    "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"
-                );
-                return Finding::new(Rule::InitChanges, message).about(addr);
-            }
-            let unreachable = self.root.settings.translates_state().then(|| unreachable_from_state(addr)).flatten();
-            if let Some(finding) = unreachable {
-                return finding;
-            }
-            let message = format!(
-                "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
-                 unless the state needs it",
-            );
-            Finding::new(Rule::PossiblyFromState, message).about(addr)
-        };
         let only_in_state = state.into_iter().flat_map(|state| &state.addresses).filter(|addr| {
             let has_entry = self.root.lock.get(addr).is_some();
             !has_entry && self.root.requirements.get(addr).is_none()
@@ -362,7 +365,7 @@ impl LockJob {
         let lock = self.lock_with(entries);
         let of_init: Vec<Finding> =
             lock.iter().flat_map(|(addr, _)| init_changes(addr, &lock, self.dialect())).collect();
-        let noted = self.plan.unrequired.iter().map(note).chain(added);
+        let noted = self.plan.unrequired.iter().map(|addr| self.unrequired_entry(addr)).chain(added);
         noted.filter(|_| self.root.configured).chain(of_init).collect()
     }
 }

@@ -396,16 +396,17 @@ fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Spans, Vec<Findi
 impl LockRoot {
     /// Gives findings without a place one: the entry in the lock file, else the first requirement of the provider.
     pub(super) fn placed_findings(&self, findings: Vec<Finding>, spans: &Spans) -> Vec<Finding> {
-        let place = |finding: Finding| {
-            let Some(addr) = finding.address.clone().filter(|_| finding.file.is_none()) else {
-                return finding;
-            };
-            match spans.entries.get(&addr) {
-                Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
-                None => self.at_requirement(finding, &addr),
-            }
+        findings.into_iter().map(|finding| self.placed_finding(finding, spans)).collect()
+    }
+
+    fn placed_finding(&self, finding: Finding, spans: &Spans) -> Finding {
+        let Some(addr) = finding.address.clone().filter(|_| finding.file.is_none()) else {
+            return finding;
         };
-        findings.into_iter().map(place).collect()
+        match spans.entries.get(&addr) {
+            Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
+            None => self.at_requirement(finding, &addr),
+        }
     }
 
     /// The requirement with file names as shown in reports.

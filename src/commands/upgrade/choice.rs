@@ -13,7 +13,7 @@ use crate::version::Version;
 use crate::words::counted;
 
 /// What the user chose.
-pub(super) enum Choice {
+pub(super) enum UpgradeChoice {
     Raise(Raised),
     /// Nothing could be raised, or nothing was chosen.
     Nothing(Box<Outcome>),
@@ -28,7 +28,7 @@ pub(super) struct Raised {
 
 /// One line of the list: a provider, and whether its constraints are to be rewritten.
 #[derive(Default)]
-struct Item {
+struct UpgradeItem {
     from: BTreeSet<Option<Version>>,
     to: BTreeSet<Version>,
     ages: BTreeSet<String>,
@@ -36,12 +36,12 @@ struct Item {
     roots: usize,
 }
 
-type Items = BTreeMap<(ProviderAddr, bool), Item>;
+type Items = BTreeMap<(ProviderAddr, bool), UpgradeItem>;
 
 const PROMPT: &str = "Select upgrades: Space selects, a selects all, Enter upgrades, Esc cancels";
 
 /// Asks for the providers to raise.
-pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<Choice, Error> {
+pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<UpgradeChoice, Error> {
     let Some(ask) = &services.choose else {
         let message = "--interactive asks which providers to raise, and there is no terminal to ask on";
         let error = Error::new(ErrorKind::Usage, message);
@@ -64,7 +64,7 @@ pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<Choi
     )?;
     let items = items(&outcome);
     if items.is_empty() {
-        return Ok(Choice::Nothing(Box::new(outcome)));
+        return Ok(UpgradeChoice::Nothing(Box::new(outcome)));
     }
     let dialect = outcome.dialect;
     let lines: Vec<[String; 3]> = items
@@ -89,9 +89,9 @@ pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<Choi
     if raised.providers.is_empty() {
         let mut nothing = Outcome { many: outcome.many, ..Outcome::of_roots("upgrade", Vec::new()) };
         nothing.notes.push("nothing was chosen, and no file was changed");
-        return Ok(Choice::Nothing(Box::new(nothing)));
+        return Ok(UpgradeChoice::Nothing(Box::new(nothing)));
     }
-    Ok(Choice::Raise(raised))
+    Ok(UpgradeChoice::Raise(raised))
 }
 
 fn items(outcome: &Outcome) -> Items {
@@ -127,7 +127,7 @@ fn items(outcome: &Outcome) -> Items {
     items
 }
 
-impl Item {
+impl UpgradeItem {
     fn add(&mut self, row: &Outdated, to: &Version, constraint: &str) {
         self.from.insert(row.selected.clone());
         self.to.insert(to.clone());

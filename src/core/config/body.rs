@@ -168,13 +168,13 @@ fn located(error: SyntaxError) -> Located {
 
 /// Gives the blocks of an outline their face.
 pub(crate) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> BodyContents<'a> {
-    let argument = |argument: scan::Argument<'a>| Argument {
+    let argument = |argument: scan::ArgumentSpan<'a>| Argument {
         name: Cow::Borrowed(argument.name),
         at: argument.at,
         value: RawValue::Native { text, range: argument.value },
     };
-    let label = |label: scan::Label<'a>| Label { text: unescape(label.raw), at: label.at };
-    let block = |block: scan::Block<'a>| Block {
+    let label = |label: scan::LabelSpan<'a>| Label { text: unescape(label.raw), at: label.at };
+    let block = |block: scan::BlockSpan<'a>| Block {
         kind: Cow::Borrowed(block.kind),
         at: block.at,
         labels: block.labels.into_iter().map(label).collect(),

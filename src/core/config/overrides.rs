@@ -10,7 +10,7 @@ use super::error::{ConfigError, ConfigErrorKind};
 use super::module::{Location, Module, ModuleCall, ProviderConfig, Resource};
 
 pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mut Vec<ConfigError>) -> Module {
-    let mut assembly = Assembly { module: Module::default(), seen: Seen::default(), errors };
+    let mut assembly = OverrideAssembly { module: Module::default(), seen: Seen::default(), errors };
     for parts in primaries {
         assembly.append(parts);
     }
@@ -21,7 +21,7 @@ pub(super) fn assemble(primaries: Vec<Parts>, overrides: Vec<Parts>, errors: &mu
     assembly.module
 }
 
-struct Assembly<'e> {
+struct OverrideAssembly<'e> {
     module: Module,
     seen: Seen,
     errors: &'e mut Vec<ConfigError>,
@@ -36,7 +36,7 @@ struct Seen {
     resources: HashMap<(&'static str, String, String), usize>,
 }
 
-impl Assembly<'_> {
+impl OverrideAssembly<'_> {
     fn append(&mut self, parts: Parts) {
         for (place, entries) in parts.required {
             if let Some(earlier) = &self.seen.required {

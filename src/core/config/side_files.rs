@@ -49,11 +49,11 @@ pub enum ManifestError {
 #[derive(Deserialize)]
 struct ManifestDocument {
     #[serde(rename = "Modules", default)]
-    modules: Option<Vec<Record>>,
+    modules: Option<Vec<ManifestRecord>>,
 }
 
 #[derive(Deserialize)]
-struct Record {
+struct ManifestRecord {
     #[serde(rename = "Key", default)]
     key: String,
     #[serde(rename = "Source", default)]
@@ -64,6 +64,20 @@ struct Record {
     dir: String,
 }
 
+impl Installed {
+    fn encode(&self, key: &str) -> String {
+        let version = self.version.as_ref();
+        let version = version.map(|version| format!("\"Version\":{},", quoted(version.as_str())));
+        format!(
+            "{{\"Key\":{},\"Source\":{},{}\"Dir\":{}}}",
+            quoted(key),
+            quoted(&self.source),
+            version.unwrap_or_default(),
+            quoted(&self.dir)
+        )
+    }
+}
+
 impl Manifest {
     pub fn decode(text: &str) -> Result<Self, ManifestError> {
         if text.is_empty() {
@@ -72,7 +86,7 @@ impl Manifest {
         let document: ManifestDocument = serde_json::from_str(text)
             .map_err(|error| ManifestError::Json { line: error.line(), column: error.column() })?;
         let mut modules = BTreeMap::new();
-        for Record { key, source, version, dir } in document.modules.unwrap_or_default() {
+        for ManifestRecord { key, source, version, dir } in document.modules.unwrap_or_default() {
             let version = match version.filter(|version| !version.is_empty()) {
                 None => None,
                 Some(text) => match text.parse() {
@@ -103,18 +117,7 @@ impl Manifest {
     ///
     /// Source: `internal/modsdir/manifest.go`, `WriteSnapshot`; Go's `encoding/json` for what is escaped.
     pub fn encode(&self) -> String {
-        let record = |(key, installed): (&String, &Installed)| {
-            let version = installed.version.as_ref();
-            let version = version.map(|version| format!("\"Version\":{},", quoted(version.as_str())));
-            format!(
-                "{{\"Key\":{},\"Source\":{},{}\"Dir\":{}}}",
-                quoted(key),
-                quoted(&installed.source),
-                version.unwrap_or_default(),
-                quoted(&installed.dir)
-            )
-        };
-        let records: Vec<String> = self.0.iter().map(record).collect();
+        let records: Vec<String> = self.0.iter().map(|(key, installed)| installed.encode(key)).collect();
         format!("{{\"Modules\":[{}]}}", records.join(","))
     }
 

@@ -76,7 +76,7 @@ pub struct Change {
     /// Hashes that were removed.
     pub hashes_removed: Vec<PackageHash>,
     /// What is known of the hashes that were added or removed, for those that were judged.
-    pub judged: BTreeMap<PackageHash, Judged>,
+    pub judged: BTreeMap<PackageHash, JudgedHash>,
     /// The platforms for which the old version had checksums of contents (`h1:`) and the new one has none; empty if it is not
     /// known which platforms the new ones are for.
     pub uncovered: BTreeSet<Platform>,
@@ -174,7 +174,7 @@ pub enum Standing {
 
 /// What is known of a hash that were added or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedHash {
     /// The verdict.
     pub verdict: Verdict,
     /// The platforms of its packages, where known.
@@ -363,7 +363,7 @@ pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a Pr
     let mut moves = BTreeMap::new();
     let other_host = |addr: &'a ProviderAddr| (addr.type_name(), addr.namespace().to_owned());
     let other_namespace = |addr: &'a ProviderAddr| (addr.type_name(), addr.host().to_string());
-    for same in [&other_host as &dyn Fn(&'a ProviderAddr) -> ChangeKey<'a>, &other_namespace] {
+    for same in [&other_host as &dyn Fn(&'a ProviderAddr) -> ModuleChangeKey<'a>, &other_namespace] {
         for (from, to) in pairs(&left, &came, same) {
             left.remove(from);
             came.remove(to);
@@ -374,7 +374,7 @@ pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a Pr
 }
 
 /// What a provider keeps when it moves.
-type ChangeKey<'a> = (&'a str, String);
+type ModuleChangeKey<'a> = (&'a str, String);
 
 fn without<'a>(lock: &'a LockFile, other: &LockFile) -> BTreeSet<&'a ProviderAddr> {
     lock.iter().map(|(addr, _)| addr).filter(|addr| other.get(addr).is_none()).collect()
@@ -384,9 +384,9 @@ fn without<'a>(lock: &'a LockFile, other: &LockFile) -> BTreeSet<&'a ProviderAdd
 fn pairs<'a>(
     left: &BTreeSet<&'a ProviderAddr>,
     came: &BTreeSet<&'a ProviderAddr>,
-    same: &dyn Fn(&'a ProviderAddr) -> ChangeKey<'a>,
+    same: &dyn Fn(&'a ProviderAddr) -> ModuleChangeKey<'a>,
 ) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
-    let mut groups: BTreeMap<ChangeKey<'a>, [Vec<&'a ProviderAddr>; 2]> = BTreeMap::new();
+    let mut groups: BTreeMap<ModuleChangeKey<'a>, [Vec<&'a ProviderAddr>; 2]> = BTreeMap::new();
     for (side, addresses) in [left, came].into_iter().enumerate() {
         for addr in addresses {
             groups.entry(same(addr)).or_default()[side].push(addr);

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use change::{
-    AddedHash, Change, ChangeKind, Distance, Formatting, Judged, Novelty, OriginChange, Packages, RequiredBy,
+    AddedHash, Change, ChangeKind, Distance, Formatting, JudgedHash, Novelty, OriginChange, Packages, RequiredBy,
     SigningDate, Standing, TextChange, find_callers,
 };
 pub use explain::{Explanation, explain, explain_text};
@@ -133,7 +133,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
         let (verdict, HashJudgment { platforms, evidence, .. }) = judge.added(&added.hash);
         added.platforms.extend(platforms.iter().cloned());
         added.evidence.extend(evidence);
-        judged.insert(added.hash.clone(), Judged { verdict, platforms });
+        judged.insert(added.hash.clone(), JudgedHash { verdict, platforms });
     }
     if unchanged {
         let left = Judge { recorded: new, ..judge };
@@ -143,7 +143,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
         let kept = new.iter().filter(|hash| is_compared(hash) && old.contains(hash));
         for hash in kept {
             let (verdict, HashJudgment { platforms, .. }) = judge.added(hash);
-            judged.insert(hash.clone(), Judged { verdict, platforms });
+            judged.insert(hash.clone(), JudgedHash { verdict, platforms });
         }
     }
     change.judged = judged;
@@ -196,14 +196,14 @@ impl Judge<'_> {
     }
 
     /// A removed hash. The evidence is the hashes that remain.
-    fn removed(&self, hash: &PackageHash) -> Judged {
+    fn removed(&self, hash: &PackageHash) -> JudgedHash {
         let (verdict, HashJudgment { platforms, .. }) = self.added(hash);
         let verdict = match verdict {
             Verdict::PlatformAdded => Verdict::PlatformRemoved,
             // Still covered by another hash, or of no platform that could be lost.
             other => other,
         };
-        Judged { verdict, platforms }
+        JudgedHash { verdict, platforms }
     }
 
     fn release(&self) -> Option<&Release> {

@@ -13,11 +13,11 @@ use crate::value::{Unevaluated, Value};
 pub struct Expression {
     /// Where it begins.
     pub place: Location,
-    source: Source,
+    source: ExpressionSource,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
+enum ExpressionSource {
     Native(String),
     /// A value of JSON whose strings are plain text.
     Plain(Node),
@@ -28,34 +28,34 @@ enum Source {
 impl Expression {
     /// One in native syntax.
     pub fn native(place: Location, text: &str) -> Self {
-        Self { place, source: Source::Native(text.to_owned()) }
+        Self { place, source: ExpressionSource::Native(text.to_owned()) }
     }
 
     /// A value of JSON whose strings are plain text.
     pub fn plain(place: Location, value: Node) -> Self {
-        Self { place, source: Source::Plain(value) }
+        Self { place, source: ExpressionSource::Plain(value) }
     }
 
     /// A value that was evaluated; of an unknown part nothing but null is left.
     pub fn constant(place: Location, value: &Value) -> Self {
-        Self { place, source: Source::Plain(Node::of_value(value)) }
+        Self { place, source: ExpressionSource::Plain(Node::of_value(value)) }
     }
 
     /// A value of JSON whose strings are templates.
     pub fn templates(place: Location, value: Node) -> Self {
-        Self { place, source: Source::Templates(value) }
+        Self { place, source: ExpressionSource::Templates(value) }
     }
 
     /// The text of one in native syntax.
     pub(super) fn native_text(&self) -> Option<&str> {
-        if let Source::Native(text) = &self.source { Some(text) } else { None }
+        if let ExpressionSource::Native(text) = &self.source { Some(text) } else { None }
     }
 
     /// Its text in a language of its own, such as that of types, which in JSON is the content of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.source {
-            Source::Native(text) => Some(text),
-            Source::Plain(node) | Source::Templates(node) => node.as_text(),
+            ExpressionSource::Native(text) => Some(text),
+            ExpressionSource::Plain(node) | ExpressionSource::Templates(node) => node.as_text(),
         }
     }
 
@@ -66,9 +66,9 @@ impl Expression {
     /// What the tools refuse, and what is beyond a limit.
     pub fn parse(&self) -> Result<Node, Unevaluated> {
         let node = match &self.source {
-            Source::Native(text) => Node::parse(text, 0..text.len()),
-            Source::Plain(node) => Ok(node.clone()),
-            Source::Templates(node) => with_templates(node),
+            ExpressionSource::Native(text) => Node::parse(text, 0..text.len()),
+            ExpressionSource::Plain(node) => Ok(node.clone()),
+            ExpressionSource::Templates(node) => with_templates(node),
         };
         node.map_err(|error| {
             let reason = match error.kind {
@@ -94,7 +94,7 @@ impl Expression {
 
     /// The place of a byte of the text. Values of JSON are at one place, the beginning.
     pub fn locate(&self, at: usize) -> Location {
-        let Source::Native(text) = &self.source else { return self.place.clone() };
+        let ExpressionSource::Native(text) = &self.source else { return self.place.clone() };
         let mut place = self.place.clone();
         let within = LineIndex::new(text).position(at);
         place.position.column =

@@ -12,10 +12,10 @@ use super::{Binding, Evaluated, Evaluation, Failure, Names, refused};
 use crate::value::{Elements, Known, Type, Unevaluated, Value};
 
 /// What an iteration gives: elements with their keys, which only objects have.
-type Items = Vec<(Option<Arc<str>>, Value)>;
+type ForItems = Vec<(Option<Arc<str>>, Value)>;
 
 /// What a `for` expression makes of one element: a value, and a key if it makes an object.
-type Item = (Option<Arc<str>>, Value);
+type ForItem = (Option<Arc<str>>, Value);
 
 impl Evaluation<'_> {
     pub(super) fn each(&self, each: &For, names: Names<'_>) -> Evaluated {
@@ -56,7 +56,7 @@ impl Evaluation<'_> {
     }
 
     /// The elements that the condition lets through. Unknown if it is not known which ones do, or by which key.
-    fn items(&self, each: &For, names: Names<'_>) -> Result<Known<Items>, Failure> {
+    fn items(&self, each: &For, names: Names<'_>) -> Result<Known<ForItems>, Failure> {
         let collection = self.value(&each.collection, names)?;
         let pairs = match &collection {
             Value::Null(_) => return refused("a `for` expression iterates over null"),
@@ -79,7 +79,7 @@ impl Evaluation<'_> {
             let any = Value::unknown(Type::Dynamic, Unevaluated::limit("an element"));
             with_names(each, (any.clone(), any), names, |names| self.is_included(each, names).map(|_| ()))?;
         }
-        let mut items = Items::new();
+        let mut items = ForItems::new();
         let mut unknown = None;
         for pair in pairs {
             match with_names(each, pair, names, |names| self.item(each, names))? {
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
     }
 
     /// The result for one element, if it counts.
-    fn item(&self, each: &For, names: Names<'_>) -> Result<Known<Option<Item>>, Failure> {
+    fn item(&self, each: &For, names: Names<'_>) -> Result<Known<Option<ForItem>>, Failure> {
         match self.is_included(each, names)? {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(None)),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::syntax::{Node, NodeKind, Operator, Step};
+use super::syntax::{BinaryOperator, Node, NodeKind, Step};
 use super::{Evaluated, Evaluation, Failure, Names, refused};
 use crate::value::{Known, Number, Safety, Type, Unevaluated, Value, unify};
 
@@ -66,12 +66,12 @@ impl Evaluation<'_> {
     }
 
     /// Operators of one precedence, from left to right.
-    pub(super) fn operation(&self, first: &Node, others: &[(Operator, Node)], names: Names<'_>) -> Evaluated {
+    pub(super) fn operation(&self, first: &Node, others: &[(BinaryOperator, Node)], names: Names<'_>) -> Evaluated {
         let mut left = self.value(first, names);
         for (operator, right) in others {
             left = match operator {
-                Operator::Or => self.logical(left, right, names, true),
-                Operator::And => self.logical(left, right, names, false),
+                BinaryOperator::Or => self.logical(left, right, names, true),
+                BinaryOperator::And => self.logical(left, right, names, false),
                 _ => left.and_then(|left| self.binary(*operator, &left, &self.value(right, names)?)),
             };
         }
@@ -93,14 +93,14 @@ impl Evaluation<'_> {
         }
     }
 
-    fn binary(&self, operator: Operator, left: &Value, right: &Value) -> Evaluated {
-        if matches!(operator, Operator::Equal | Operator::NotEqual) {
+    fn binary(&self, operator: BinaryOperator, left: &Value, right: &Value) -> Evaluated {
+        if matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual) {
             self.meter.look_at(left)?;
             self.meter.look_at(right)?;
             let is_equal = left.equals(right);
             return Ok(is_equal.map_or_else(
                 |reason| Value::Unknown(Type::Bool, reason),
-                |is_equal| Value::Bool(is_equal == (operator == Operator::Equal)),
+                |is_equal| Value::Bool(is_equal == (operator == BinaryOperator::Equal)),
             ));
         }
         match (known::<Number>(left, "an operand")?, known::<Number>(right, "an operand")?) {
@@ -152,28 +152,32 @@ impl Operand for Arc<str> {
     }
 }
 
-fn kind_of(operator: Operator) -> Type {
+fn kind_of(operator: BinaryOperator) -> Type {
     match operator {
-        Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulo => Type::Number,
+        BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Modulo => Type::Number,
         _ => Type::Bool,
     }
 }
 
-fn compute(operator: Operator, left: &Number, right: &Number) -> Evaluated {
+fn compute(operator: BinaryOperator, left: &Number, right: &Number) -> Evaluated {
     Ok(match operator {
-        Operator::Add => Value::Number(left.add(right)?),
-        Operator::Subtract => Value::Number(left.subtract(right)?),
-        Operator::Multiply => Value::Number(left.multiply(right)?),
-        Operator::Divide => Value::Number(left.divide(right)?),
-        Operator::Modulo => Value::Number(left.modulo(right)?),
-        Operator::Greater => Value::Bool(left > right),
-        Operator::GreaterOrEqual => Value::Bool(left >= right),
-        Operator::Less => Value::Bool(left < right),
-        Operator::LessOrEqual => Value::Bool(left <= right),
-        Operator::Equal => Value::Bool(left == right),
-        Operator::NotEqual => Value::Bool(left != right),
+        BinaryOperator::Add => Value::Number(left.add(right)?),
+        BinaryOperator::Subtract => Value::Number(left.subtract(right)?),
+        BinaryOperator::Multiply => Value::Number(left.multiply(right)?),
+        BinaryOperator::Divide => Value::Number(left.divide(right)?),
+        BinaryOperator::Modulo => Value::Number(left.modulo(right)?),
+        BinaryOperator::Greater => Value::Bool(left > right),
+        BinaryOperator::GreaterOrEqual => Value::Bool(left >= right),
+        BinaryOperator::Less => Value::Bool(left < right),
+        BinaryOperator::LessOrEqual => Value::Bool(left <= right),
+        BinaryOperator::Equal => Value::Bool(left == right),
+        BinaryOperator::NotEqual => Value::Bool(left != right),
         // Those have no numbers.
-        Operator::Or | Operator::And => return refused("a number is used as a bool"),
+        BinaryOperator::Or | BinaryOperator::And => return refused("a number is used as a bool"),
     })
 }
 
@@ -187,9 +191,11 @@ fn failed_kind(node: &Node) -> Option<Type> {
         NodeKind::Not(_) => Some(Type::Bool),
         NodeKind::Negation(_) => Some(Type::Number),
         NodeKind::Operation(_, others) => others.last().map(|(operator, _)| match operator {
-            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulo => {
-                Type::Number
-            }
+            BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Modulo => Type::Number,
             _ => Type::Bool,
         }),
         NodeKind::Wrapped(inner) => failed_kind(inner),

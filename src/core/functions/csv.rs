@@ -9,7 +9,7 @@ use super::{refuse, text};
 use crate::value::{Budget, Type, Unevaluated, Value};
 
 pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
-    let mut reader = Reader { rest: text(arguments, 0), line: 0 };
+    let mut reader = CsvReader { rest: text(arguments, 0), line: 0 };
     budget.spend_text(reader.rest.len())?;
     let Some(names) = reader.record()? else { return refuse("the line with names is missing") };
     let names: Vec<Value> = names.into_iter().map(Value::text).collect();
@@ -32,16 +32,16 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
 }
 
 /// A line without its end, and whether it had one.
-type Line<'a> = (&'a str, bool);
+type CsvLine<'a> = (&'a str, bool);
 
-struct Reader<'a> {
+struct CsvReader<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> CsvReader<'a> {
     /// The next line with its end, as one line feed.
-    fn next_line(&mut self) -> Option<Line<'a>> {
+    fn next_line(&mut self) -> Option<CsvLine<'a>> {
         if self.rest.is_empty() {
             return None;
         }
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The content of a field after its first quote, and what follows the comma after it.
-    fn quoted(&mut self, mut line: Line<'a>) -> Result<(String, Option<Line<'a>>), Unevaluated> {
+    fn quoted(&mut self, mut line: CsvLine<'a>) -> Result<(String, Option<CsvLine<'a>>), Unevaluated> {
         let mut field = String::new();
         loop {
             if let Some((part, rest)) = line.0.split_once('"') {

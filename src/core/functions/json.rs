@@ -82,20 +82,20 @@ pub(super) fn push_string(text: &str, json: &mut String) {
 
 /// The value that JSON means: objects, tuples, and what they are made of.
 pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
-    let mut reader = Reader { text: text(arguments, 0), at: 0, budget };
+    let mut reader = JsonReader { text: text(arguments, 0), at: 0, budget };
     budget.spend_text(reader.text.len())?;
     let value = reader.value(0)?;
     reader.skip_space();
     if reader.at < reader.text.len() { reader.refuse("more follows the value") } else { Ok(value) }
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     budget: &'a Budget,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn refuse<T>(&self, what: &str) -> Result<T, Unevaluated> {
         refuse(format!("{what}, at byte {} of the JSON", self.at))
     }

@@ -53,13 +53,7 @@ impl Sha256Digest {
 
     /// 64 lower-case hexadecimal digits.
     pub fn to_hex(self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = String::with_capacity(64);
-        for byte in self.0 {
-            text.push(DIGITS[usize::from(byte >> 4)] as char);
-            text.push(DIGITS[usize::from(byte & 15)] as char);
-        }
-        text
+        hex(&self.0)
     }
 
     /// Padded standard base64.
@@ -171,11 +165,13 @@ pub fn has_name(bytes: &[u8], id: &str) -> bool {
 
 /// Lower case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::hcl::literal;
-use crate::hcl::scan::{Block, Label};
+use crate::hcl::scan::{BlockSpan, LabelSpan};
 use crate::step::Template;
 use crate::version::{Constraints, Version};
 
@@ -108,7 +108,7 @@ impl<'s> Content<'s> {
         }
     }
 
-    fn wrong_labels(&mut self, block: &Block<'s>, labels: &[Label<'s>], wanted: &str) {
+    fn wrong_labels(&mut self, block: &BlockSpan<'s>, labels: &[LabelSpan<'s>], wanted: &str) {
         let brace = block.body.start - 1;
         let (at, what) = labels.get(1).map_or((brace, "lacks its"), |second| (second.at, "has one"));
         self.find(Rule::LockSchema, at, format!("a block `{}` {what} label: {wanted}", block.kind));
@@ -119,7 +119,7 @@ impl<'s> Content<'s> {
     }
 
     /// Nothing reads a block for a module; but its content must be unambiguous.
-    fn module(&mut self, tree: &SyntaxTree<'s>, block: &Block<'s>) {
+    fn module(&mut self, tree: &SyntaxTree<'s>, block: &BlockSpan<'s>) {
         match tree.body(block.body.clone()) {
             Ok(body) => self.only_literals(&body, block.body.start),
             Err(problem) => self.unreadable(&problem),
@@ -142,7 +142,7 @@ impl<'s> Content<'s> {
         }
     }
 
-    fn provider(&mut self, tree: &SyntaxTree<'s>, block: &Block<'s>, label: &Label<'s>) {
+    fn provider(&mut self, tree: &SyntaxTree<'s>, block: &BlockSpan<'s>, label: &LabelSpan<'s>) {
         let addr = match syntax::label(label) {
             Ok(text) => address(&text, self.dialect),
             Err(problem) => return self.unreadable(&problem),
@@ -312,7 +312,7 @@ impl<'b> Inner<'b> {
 }
 
 /// The body of a block. What it lacks is missing at its brace, or on one line at its only argument.
-fn inner<'b>(text: &str, block: &Block<'_>, body: &'b Body) -> Inner<'b> {
+fn inner<'b>(text: &str, block: &BlockSpan<'_>, body: &'b Body) -> Inner<'b> {
     let Range { start: first, .. } = block.body;
     let only = body.attributes().next().map(|attribute| first + start(&attribute.key));
     let on_one_line = only.filter(|at| !text[first..*at].contains('\n'));

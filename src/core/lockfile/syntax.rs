@@ -23,7 +23,7 @@ use crate::dialect::Dialect;
 use crate::finding::{Position, Rule};
 use crate::hash::PackageHash;
 use crate::hcl::is_plain;
-use crate::hcl::scan::{self, Label, Outline, ScanError};
+use crate::hcl::scan::{self, LabelSpan, Outline, ScanError};
 use crate::version::Constraints;
 
 /// How deep brackets may nest; those of a plain value nest once. The tools follow any. `hcl-edit` follows 64, for which a thread
@@ -109,7 +109,7 @@ impl SyntaxTree<'_> {
 }
 
 /// The text of a label, in which the tools resolve escapes.
-pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, SyntaxProblem> {
+pub(super) fn label<'s>(label: &LabelSpan<'s>) -> Result<Cow<'s, str>, SyntaxProblem> {
     if !label.raw.contains(['\\', '$', '%']) {
         return Ok(Cow::Borrowed(label.raw));
     }

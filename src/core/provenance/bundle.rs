@@ -27,14 +27,14 @@ const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attestation {
     /// The files that it lists.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<AttestedFile>,
     /// Where they were built, or what the certificate lacks.
     pub build: Result<Build, BadPlace>,
 }
 
 /// A file that was built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
+pub struct AttestedFile {
     pub name: String,
     pub digest: Sha256Digest,
 }
@@ -138,7 +138,7 @@ pub fn verify(root: &TrustedRoot, text: &[u8], artifact: &Sha256Digest) -> Resul
     let certificate = certificate.ok_or_else(|| bad("the certificate", "it was not checked".to_owned()))?;
     let subjects = statement.subject.iter().filter_map(|subject| {
         let digest = Sha256Digest::from_bytes(*subject.digest.sha256.as_ref()?.as_bytes());
-        Some(Subject { name: subject.name.clone(), digest })
+        Some(AttestedFile { name: subject.name.clone(), digest })
     });
     let identity = certificate.identity.as_ref().map(sigstore_verify::SubjectAltName::as_str);
     let build = Build::of(certificate.issuer.as_deref(), identity, &certificate.ci_claims);

@@ -12,9 +12,9 @@ pub(super) fn install() {
 #[derive(Debug)]
 struct Ring;
 
-struct Hashing(digest::Context);
+struct DigestWriter(digest::Context);
 
-impl HashContext for Hashing {
+impl HashContext for DigestWriter {
     fn update(&mut self, data: &[u8]) {
         self.0.update(data);
     }
@@ -32,7 +32,7 @@ impl CryptoProvider for Ring {
             HashAlgorithm::Sha2512 => &digest::SHA512,
             other => return Err(Error::UnsupportedAlgorithm(format!("{other} digests"))),
         };
-        Ok(Box::new(Hashing(digest::Context::new(algorithm))))
+        Ok(Box::new(DigestWriter(digest::Context::new(algorithm))))
     }
 
     fn verify_raw(&self, scheme: SigningScheme, key: &[u8], data: &[u8], made: &[u8]) -> Result<()> {

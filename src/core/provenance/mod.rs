@@ -16,7 +16,7 @@ mod judge;
 mod naming;
 mod place;
 
-pub use bundle::{Attestation, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE, Subject, TrustedRoot, verify};
+pub use bundle::{Attestation, AttestedFile, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE, TrustedRoot, verify};
 pub use judge::{Attested, Judged, Question, judge, others};
 pub use place::{BadPlace, Difference, learn};
 pub(crate) use place::{check_number, check_ref, check_signer, check_trigger, check_workflow};

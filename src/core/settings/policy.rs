@@ -316,22 +316,24 @@ impl Age {
     }
 }
 
+/// Such as those of `7d`.
+fn hours_of(text: &str) -> Option<u64> {
+    let unit = match text.chars().next_back()? {
+        'h' => 1,
+        'd' => 24,
+        'w' => 24 * 7,
+        _ => return None,
+    };
+    let digits = &text[..text.len() - 1];
+    let number: u64 = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    number.checked_mul(unit)
+}
+
 impl FromStr for Age {
     type Err = AgeError;
 
     fn from_str(text: &str) -> Result<Self, AgeError> {
-        let hours = || {
-            let unit = match text.chars().next_back()? {
-                'h' => 1,
-                'd' => 24,
-                'w' => 24 * 7,
-                _ => return None,
-            };
-            let digits = &text[..text.len() - 1];
-            let number: u64 = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-            number.checked_mul(unit)
-        };
-        hours().map(|hours| Self { hours }).ok_or_else(|| AgeError(text.to_owned()))
+        hours_of(text).map(|hours| Self { hours }).ok_or_else(|| AgeError(text.to_owned()))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::config::Syntax;
 use crate::evaluate::syntax::{Node, NodeKind, Step};
 use crate::evaluate::{Expression, Scope, TemplateScope};
 use crate::finding::Location;
-use crate::hcl::scan::{Argument, outline};
+use crate::hcl::scan::{ArgumentSpan, outline};
 use crate::value::{Type, Unevaluated, Value};
 
 /// What a hole is in the text: a call whose value only the tool computes.
@@ -147,7 +147,7 @@ fn is_quoted(text: &str, value: &Range<usize>) -> bool {
 }
 
 /// True for arguments that decide which providers or modules are required, in blocks from the outermost to the innermost.
-fn decides(kinds: &[&str], argument: &Argument<'_>) -> bool {
+fn decides(kinds: &[&str], argument: &ArgumentSpan<'_>) -> bool {
     matches!(
         (kinds, argument.name),
         ([] | ["terraform", "required_providers", ..] | ["import", ..], _)

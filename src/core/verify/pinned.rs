@@ -174,26 +174,27 @@ fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
 
 /// The providers whose releases must be built elsewhere than before, or may be built anywhere now.
 fn new_places(old: &Pins, new: &Pins) -> Vec<PinChange> {
-    let place = |pins: &Pins, pattern: &AddrPattern| pins.counting(pattern).and_then(|pin| pin.built_by.clone());
     let patterns = old.providers.keys().chain(new.providers.keys()).collect::<BTreeSet<_>>();
-    let change = |pattern: &AddrPattern| {
-        let (rule, message) = match (place(old, pattern), place(new, pattern)) {
-            (Some(old), Some(new)) if old.is_same_place(&new) => return None,
-            (Some(old), Some(new)) => {
-                (Rule::PinChanged, format!("releases of {pattern} are to be built by {new}; before, by {old}"))
-            }
-            (None, Some(new)) => (Rule::PinAdded, format!("releases of {pattern} are to be built by {new}")),
-            (Some(old), None) => {
-                (Rule::PinRemoved, format!("releases of {pattern} may be built anywhere now; before, by {old}"))
-            }
-            (None, None) => return None,
-        };
-        let key = BlockKey::BuiltBy(pattern.clone());
-        let block = place(new, pattern).map(|_| key);
-        let remedy = (rule != Rule::PinRemoved).then_some(PLACE);
-        Some(PinChange { rule, message, block, remedy })
+    patterns.into_iter().filter_map(|pattern| new_place([old, new], pattern)).collect()
+}
+
+fn new_place([old, new]: [&Pins; 2], pattern: &AddrPattern) -> Option<PinChange> {
+    let place = |pins: &Pins| pins.counting(pattern).and_then(|pin| pin.built_by.clone());
+    let (rule, message) = match (place(old), place(new)) {
+        (Some(old), Some(new)) if old.is_same_place(&new) => return None,
+        (Some(old), Some(new)) => {
+            (Rule::PinChanged, format!("releases of {pattern} are to be built by {new}; before, by {old}"))
+        }
+        (None, Some(new)) => (Rule::PinAdded, format!("releases of {pattern} are to be built by {new}")),
+        (Some(old), None) => {
+            (Rule::PinRemoved, format!("releases of {pattern} may be built anywhere now; before, by {old}"))
+        }
+        (None, None) => return None,
     };
-    patterns.into_iter().filter_map(change).collect()
+    let key = BlockKey::BuiltBy(pattern.clone());
+    let block = place(new).map(|_| key);
+    let remedy = (rule != Rule::PinRemoved).then_some(PLACE);
+    Some(PinChange { rule, message, block, remedy })
 }
 
 /// The pins that count while a change is judged: those that it cannot reach, and its first uses.

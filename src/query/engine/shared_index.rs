@@ -123,23 +123,24 @@ impl RegistrySource {
     /// Where what others report of archives is not what was computed here.
     pub(super) fn against_reports(
         &self,
-        (addr, version): &ReleaseKey,
+        release: &ReleaseKey,
         archives: impl Iterator<Item = (Platform, Sha256Digest)>,
     ) -> Vec<Finding> {
-        let contradiction = |(platform, zh): (Platform, Sha256Digest)| {
-            let (own, _) = self.cache.h1_of(&zh)?;
-            let imported = self.cache.imported_h1_of(&zh);
-            let imported = imported.map(|(h1, size)| Report { h1, size, by: Arc::from(IMPORT), verified: false });
-            let shared = self.shared().get(&zh).cloned().map(report);
-            let wrong = shared.into_iter().chain(imported).find(|report| report.h1 != own)?;
-            let message = format!(
-                "the index {:?} gives {} for the archive of {addr} {version} for {platform}, which has {own}",
-                wrong.by, wrong.h1,
-            );
-            let finding = Finding::new(Rule::IndexDiffers, message).about(addr);
-            Some(if wrong.verified { Finding { level: Level::Deny, ..finding } } else { finding })
-        };
-        archives.filter_map(contradiction).collect()
+        archives.filter_map(|(platform, zh)| self.contradiction(release, &platform, zh)).collect()
+    }
+
+    fn contradiction(&self, (addr, version): &ReleaseKey, platform: &Platform, zh: Sha256Digest) -> Option<Finding> {
+        let (own, _) = self.cache.h1_of(&zh)?;
+        let imported = self.cache.imported_h1_of(&zh);
+        let imported = imported.map(|(h1, size)| Report { h1, size, by: Arc::from(IMPORT), verified: false });
+        let shared = self.shared().get(&zh).cloned().map(report);
+        let wrong = shared.into_iter().chain(imported).find(|report| report.h1 != own)?;
+        let message = format!(
+            "the index {:?} gives {} for the archive of {addr} {version} for {platform}, which has {own}",
+            wrong.by, wrong.h1,
+        );
+        let finding = Finding::new(Rule::IndexDiffers, message).about(addr);
+        Some(if wrong.verified { Finding { level: Level::Deny, ..finding } } else { finding })
     }
 }
 

@@ -104,19 +104,20 @@ impl SourceSet {
             self.budget.limit(most);
         }
         self.events.emit(Event::Questions { count: queries.len() });
-        let look = |sources: Arc<Self>, key: ReleaseKey, query: Query| async move {
-            let lookup = match sources.withdrawn(&key).await {
-                Some(message) => Lookup::Withdrawn(message),
-                None => match Box::pin(sources.answer(&key.0, &query)).await {
-                    Ok(selected) => Lookup::Known(Arc::new(selected.release)),
-                    Err(Refusal::Error(error)) => Lookup::Inconclusive(error),
-                    Err(Refusal::Finding(finding, revoked)) => Lookup::Refused(*finding, revoked),
-                },
-            };
-            sources.events.emit(Event::Answered);
-            lookup
+        each(self, queries, |sources, key, query| async move { sources.lookup(&key, &query).await }).await
+    }
+
+    async fn lookup(self: &Arc<Self>, key: &ReleaseKey, query: &Query) -> Lookup {
+        let lookup = match self.withdrawn(key).await {
+            Some(message) => Lookup::Withdrawn(message),
+            None => match Box::pin(self.answer(&key.0, query)).await {
+                Ok(selected) => Lookup::Known(Arc::new(selected.release)),
+                Err(Refusal::Error(error)) => Lookup::Inconclusive(error),
+                Err(Refusal::Finding(finding, revoked)) => Lookup::Refused(*finding, revoked),
+            },
         };
-        each(self, queries, look).await
+        self.events.emit(Event::Answered);
+        lookup
     }
 
     /// What the registry affirms where it has no such release, if it is the only source of the provider.

@@ -68,7 +68,7 @@ impl Entry {
 }
 
 #[derive(Debug)]
-struct Change {
+struct SourceChange {
     source: Option<String>,
     constraint: Option<String>,
 }
@@ -117,7 +117,7 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
             EditError::NameTaken { name, source_text: request.source.clone(), taken_by, place }
         });
     }
-    let change = Change {
+    let change = SourceChange {
         source: (!is_same).then(|| request.source.clone()),
         constraint: request.constraint.clone().filter(|_| !is_written),
     };

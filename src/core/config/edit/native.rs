@@ -11,22 +11,22 @@ use super::layout::{
     self, Splices, UNIT, blank_line_at, blank_line_before, comments_above, edit_aligned, indent, line_break, line_end,
     line_start, quoted, unit,
 };
-use super::{Change, Entry};
-use crate::hcl::scan::{self, Argument, Block};
+use super::{Entry, SourceChange};
+use crate::hcl::scan::{self, ArgumentSpan, BlockSpan};
 
 #[derive(Debug)]
 pub(super) struct Site<'a> {
     text: &'a str,
     /// The `terraform` block; in a stack the `required_providers` block itself.
-    terraform: Block<'a>,
+    terraform: BlockSpan<'a>,
     pub(super) has_version: bool,
     pub(super) required: Vec<RequiredBlock<'a>>,
 }
 
 #[derive(Debug)]
 pub(super) struct RequiredBlock<'a> {
-    block: Block<'a>,
-    pub(super) entries: Vec<Argument<'a>>,
+    block: BlockSpan<'a>,
+    pub(super) entries: Vec<ArgumentSpan<'a>>,
 }
 
 pub(super) fn sites<'a>(text: &'a str) -> Vec<Site<'a>> {
@@ -35,7 +35,7 @@ pub(super) fn sites<'a>(text: &'a str) -> Vec<Site<'a>> {
         blocks.retain(|block| block.kind == kind);
         blocks
     };
-    let required = |block: Block<'a>| {
+    let required = |block: BlockSpan<'a>| {
         let outline = scan::outline(text, block.body.clone());
         RequiredBlock { entries: outline.map(|outline| outline.arguments).unwrap_or_default(), block }
     };
@@ -58,19 +58,19 @@ pub(super) fn sites<'a>(text: &'a str) -> Vec<Site<'a>> {
 impl Site<'_> {
     /// The ranges whose alignment is kept up, from outer to inner.
     fn ranges(&self, required: Option<&RequiredBlock<'_>>) -> Vec<Range<usize>> {
-        let range = |block: &Block<'_>| layout::line_start(self.text, block.at)..self.line_end_of(block);
+        let range = |block: &BlockSpan<'_>| layout::line_start(self.text, block.at)..self.line_end_of(block);
         let inner = required.map(|required| &required.block).filter(|block| block.at != self.terraform.at);
         std::iter::once(&self.terraform).chain(inner).map(range).collect()
     }
 
-    fn line_end_of(&self, block: &Block<'_>) -> usize {
+    fn line_end_of(&self, block: &BlockSpan<'_>) -> usize {
         let end = layout::line_end(self.text, block.body.end);
         self.text[..end].trim_end_matches(['\n', '\r']).len().max(block.body.end)
     }
 }
 
 /// True if the body of a block is on the line of its header.
-fn is_on_one_line(text: &str, block: &Block<'_>, first: Option<&Argument<'_>>) -> bool {
+fn is_on_one_line(text: &str, block: &BlockSpan<'_>, first: Option<&ArgumentSpan<'_>>) -> bool {
     !text[block.body.start..first.map_or(block.body.end, |first| first.at)].contains('\n')
 }
 
@@ -89,14 +89,14 @@ impl<'a> ObjectLayout<'a> {
         let text = site.text;
         let outer = indent(text, required.block.at);
         let step = unit(indent(text, site.terraform.at), outer);
-        let mut near: Vec<&Argument<'_>> = required.entries.iter().take(index).rev().collect();
+        let mut near: Vec<&ArgumentSpan<'_>> = required.entries.iter().take(index).rev().collect();
         near.extend(required.entries.iter().skip(index));
         let on_one_line = is_on_one_line(text, &required.block, required.entries.first());
         let indent = match near.first() {
             Some(entry) if !on_one_line => indent(text, entry.at).to_owned(),
             _ => format!("{outer}{step}"),
         };
-        let is_object = |entry: &&&Argument<'_>| text[entry.value.clone()].starts_with('{');
+        let is_object = |entry: &&&ArgumentSpan<'_>| text[entry.value.clone()].starts_with('{');
         let inline = near.iter().find(is_object).is_some_and(|entry| !text[entry.value.clone()].contains('\n'));
         let inner = near.iter().filter(is_object).find_map(|entry| first_inner_indent(text, entry));
         let step = inner.map_or(step, |inner| unit(&indent, inner));
@@ -122,7 +122,7 @@ impl<'a> ObjectLayout<'a> {
 }
 
 /// The indentation of the first member of an object that spans lines.
-fn first_inner_indent<'a>(text: &'a str, entry: &Argument<'_>) -> Option<&'a str> {
+fn first_inner_indent<'a>(text: &'a str, entry: &ArgumentSpan<'_>) -> Option<&'a str> {
     let value = &text[entry.value.clone()];
     let line = &value[value.find('\n')? + 1..];
     let inner = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
@@ -155,7 +155,7 @@ fn place(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize, new: &str,
         Some(previous) => line_end(text, required.entries[previous].value.end),
         None => line_end(text, required.block.body.start),
     };
-    let above = |next: &Argument<'_>| comments_above(text, after(index.checked_sub(1)), next.at);
+    let above = |next: &ArgumentSpan<'_>| comments_above(text, after(index.checked_sub(1)), next.at);
     match required.entries.get(index) {
         Some(next) if apart => (above(next), format!("{new}{line_break}{line_break}")),
         Some(next) if index == 0 => (above(next), format!("{new}{line_break}")),
@@ -172,7 +172,7 @@ fn place(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize, new: &str,
 
 /// True if there are blank lines between all entries.
 fn are_apart(text: &str, required: &RequiredBlock<'_>) -> bool {
-    let is_apart = |pair: &[Argument<'_>]| {
+    let is_apart = |pair: &[ArgumentSpan<'_>]| {
         let end = line_end(text, pair[0].value.end);
         comments_above(text, end, pair[1].at) > end
     };
@@ -322,7 +322,7 @@ pub(super) fn remove_entry(site: &Site<'_>, required: &RequiredBlock<'_>, index:
 }
 
 /// A block with its lines and the blank line that sets it off, if nothing is in it but what goes.
-fn with_block(text: &str, block: &Block<'_>, gone: &Range<usize>) -> Option<Range<usize>> {
+fn with_block(text: &str, block: &BlockSpan<'_>, gone: &Range<usize>) -> Option<Range<usize>> {
     let is_blank = |range: Range<usize>| text[range].trim().is_empty();
     if !is_blank(block.body.start..gone.start.max(block.body.start))
         || !is_blank(gone.end.min(block.body.end)..block.body.end)
@@ -368,7 +368,12 @@ fn with_lines(text: &str, required: &RequiredBlock<'_>, index: usize) -> Range<u
 }
 
 /// Changes the entry at an index, by the spans of its values.
-pub(super) fn replace_entry(site: &Site<'_>, required: &RequiredBlock<'_>, index: usize, change: &Change) -> String {
+pub(super) fn replace_entry(
+    site: &Site<'_>,
+    required: &RequiredBlock<'_>,
+    index: usize,
+    change: &SourceChange,
+) -> String {
     let text = site.text;
     let value = required.entries[index].value.clone();
     let mut splices = Splices::default();
@@ -388,7 +393,7 @@ pub(super) fn replace_entry(site: &Site<'_>, required: &RequiredBlock<'_>, index
     edit_aligned(text, &site.ranges(Some(required)), splices)
 }
 
-fn change_object(text: &str, object: &ObjectText, change: &Change, splices: &mut Splices) {
+fn change_object(text: &str, object: &ObjectText, change: &SourceChange, splices: &mut Splices) {
     let mut missing = Vec::new();
     for (name, new) in [("source", &change.source), ("version", &change.constraint)] {
         let Some(new) = new else { continue };

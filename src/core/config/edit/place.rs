@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Change, EditError, Entry, FileEdit, Meaning, apply, edits_between, meaning, native};
+use super::{EditError, Entry, FileEdit, Meaning, SourceChange, apply, edits_between, meaning, native};
 use crate::addr::{Hostname, ProviderSource};
 use crate::config::body::BodyContents;
 use crate::config::decode::{Reader, Role, read_file};
@@ -129,7 +129,7 @@ impl<'a> Files<'a> {
     }
 
     /// Changes the entry with a name that counts: the last one.
-    pub(super) fn replace(&self, name: &str, change: &Change) -> Result<Vec<FileEdit>, EditError> {
+    pub(super) fn replace(&self, name: &str, change: &SourceChange) -> Result<Vec<FileEdit>, EditError> {
         for file in self.all().into_iter().rev() {
             if self.has_json_entry(file, |entry| entry == name) {
                 let values = [("source", &change.source), ("version", &change.constraint)];
@@ -195,7 +195,7 @@ fn with_block(file: &SourceFile, entry: &Entry, with_version: bool) -> Option<St
 }
 
 /// The text with the last entry of a name changed, if it has one.
-fn replaced(file: &SourceFile, name: &str, change: &Change) -> Option<String> {
+fn replaced(file: &SourceFile, name: &str, change: &SourceChange) -> Option<String> {
     sites(file).iter().rev().find_map(|site| {
         site.required.iter().rev().find_map(|required| {
             let index = required.entries.iter().position(|entry| entry.name == name)?;
@@ -342,7 +342,7 @@ pub fn change_host(
         let Some((written, _)) = meaning.get_mut(name) else { continue };
         *written = ProviderSource::parse(&source, dialect)?;
         let now = Files::select(&edited, dialect);
-        let change = Change { source: Some(source), constraint: None };
+        let change = SourceChange { source: Some(source), constraint: None };
         let edits = now.checked(now.replace(name, &change)?, &meaning)?;
         edited = apply(&edited, &edits);
     }

@@ -59,7 +59,7 @@ pub enum NodeKind {
     /// `!value`.
     Not(Box<Node>),
     /// Operators of one precedence, which are applied from left to right.
-    Operation(Box<Node>, Vec<(Operator, Node)>),
+    Operation(Box<Node>, Vec<(BinaryOperator, Node)>),
     /// `[…]`.
     Tuple(Vec<Node>),
     /// `{…}`: keys and values, in order; the last of equal keys counts.
@@ -114,7 +114,7 @@ pub struct For {
 /// An operator between two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the operators say it")]
-pub enum Operator {
+pub enum BinaryOperator {
     Or,
     And,
     Equal,

@@ -1,7 +1,7 @@
 //! Expressions: by the precedence of their operators, then term by term.
 
 use super::cursor::{Cursor, Parsed};
-use super::{Call, For, Node, NodeKind, Operator, Step, template};
+use super::{BinaryOperator, Call, For, Node, NodeKind, Step, template};
 
 /// Reads all that is left.
 pub(super) fn whole(cursor: &mut Cursor<'_>) -> Parsed<Node> {
@@ -28,16 +28,21 @@ fn conditional(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     cursor.node(at, NodeKind::Conditional(Box::new([condition, yes, no])))
 }
 
-type Precedence = &'static [(&'static str, Operator)];
+type Precedence = &'static [(&'static str, BinaryOperator)];
 
 /// Those that bind least come first; of tokens that begin alike the longer one does.
 const PRECEDENCES: &[Precedence] = &[
-    &[("||", Operator::Or)],
-    &[("&&", Operator::And)],
-    &[("==", Operator::Equal), ("!=", Operator::NotEqual)],
-    &[(">=", Operator::GreaterOrEqual), ("<=", Operator::LessOrEqual), (">", Operator::Greater), ("<", Operator::Less)],
-    &[("+", Operator::Add), ("-", Operator::Subtract)],
-    &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Modulo)],
+    &[("||", BinaryOperator::Or)],
+    &[("&&", BinaryOperator::And)],
+    &[("==", BinaryOperator::Equal), ("!=", BinaryOperator::NotEqual)],
+    &[
+        (">=", BinaryOperator::GreaterOrEqual),
+        ("<=", BinaryOperator::LessOrEqual),
+        (">", BinaryOperator::Greater),
+        ("<", BinaryOperator::Less),
+    ],
+    &[("+", BinaryOperator::Add), ("-", BinaryOperator::Subtract)],
+    &[("*", BinaryOperator::Multiply), ("/", BinaryOperator::Divide), ("%", BinaryOperator::Modulo)],
 ];
 
 fn operation(cursor: &mut Cursor<'_>, precedences: &[Precedence]) -> Parsed<Node> {
@@ -54,7 +59,7 @@ fn operation(cursor: &mut Cursor<'_>, precedences: &[Precedence]) -> Parsed<Node
     cursor.node(at, NodeKind::Operation(Box::new(first), others))
 }
 
-fn operator(cursor: &mut Cursor<'_>, own: Precedence) -> Parsed<Option<Operator>> {
+fn operator(cursor: &mut Cursor<'_>, own: Precedence) -> Parsed<Option<BinaryOperator>> {
     cursor.skip_blank()?;
     let found = own.iter().find(|(token, _)| cursor.rest().starts_with(token));
     if let Some((token, _)) = found {

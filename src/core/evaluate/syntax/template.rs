@@ -11,7 +11,7 @@ use super::{For, Node, NodeKind};
 use crate::hcl::{ends_heredoc, normal};
 
 /// Something in a template.
-enum Piece {
+enum TemplatePiece {
     Literal(String),
     Interpolation(Node),
     If(Node),
@@ -26,13 +26,13 @@ type ForNames = (Option<String>, String, Node);
 
 /// A template that is being read.
 #[derive(Default)]
-struct Pieces {
-    all: Vec<(usize, Piece)>,
+struct TemplatePieces {
+    all: Vec<(usize, TemplatePiece)>,
     /// True after `~}`: the next literal loses the white space at its beginning.
     strips: bool,
 }
 
-impl Pieces {
+impl TemplatePieces {
     /// Adds the literal of so many bytes that comes next, unless it is empty.
     fn literal(&mut self, cursor: &mut Cursor<'_>, bytes: usize, text: String) {
         if bytes == 0 {
@@ -40,7 +40,7 @@ impl Pieces {
         }
         let text = if self.strips { text.trim_start().to_owned() } else { text };
         self.strips = false;
-        self.all.push((cursor.place(), Piece::Literal(normal(&text).into_owned())));
+        self.all.push((cursor.place(), TemplatePiece::Literal(normal(&text).into_owned())));
         cursor.advance(bytes);
     }
 
@@ -52,7 +52,7 @@ impl Pieces {
         let mut leading = Vec::new();
         let mut begins_line = true;
         for (_, piece) in &mut self.all {
-            let Piece::Literal(text) = piece else {
+            let TemplatePiece::Literal(text) = piece else {
                 fewest = if begins_line { 0 } else { fewest };
                 begins_line = false;
                 continue;
@@ -76,11 +76,12 @@ impl Pieces {
         cursor.advance(2);
         if cursor.peek() == Some(b'~') {
             cursor.advance(1);
-            if let Some((_, Piece::Literal(before))) = self.all.last_mut() {
+            if let Some((_, TemplatePiece::Literal(before))) = self.all.last_mut() {
                 before.truncate(before.trim_end().len());
             }
         }
-        let piece = if is_interpolation { Piece::Interpolation(expression(cursor, true)?) } else { directive(cursor)? };
+        let piece =
+            if is_interpolation { TemplatePiece::Interpolation(expression(cursor, true)?) } else { directive(cursor)? };
         self.all.push((at, piece));
         self.strips = cursor.take("~")?;
         if cursor.peek() != Some(b'}') {
@@ -92,7 +93,7 @@ impl Pieces {
 
     /// The tree.
     fn finish(self, cursor: &mut Cursor<'_>, at: usize) -> Parsed<Node> {
-        let is_alone = matches!(self.all[..], [(_, Piece::Interpolation(_))]);
+        let is_alone = matches!(self.all[..], [(_, TemplatePiece::Interpolation(_))]);
         let mut pieces = self.all.into_iter();
         let (mut node, end) = branch(cursor, &mut pieces, at)?;
         match &mut node.kind {
@@ -103,24 +104,24 @@ impl Pieces {
     }
 }
 
-type Following = std::vec::IntoIter<(usize, Piece)>;
+type Following = std::vec::IntoIter<(usize, TemplatePiece)>;
 
 /// A string up to the end, or to a directive that closes or divides another one. Strings next to each other are one.
-fn branch(cursor: &mut Cursor<'_>, pieces: &mut Following, at: usize) -> Parsed<(Node, Option<Piece>)> {
+fn branch(cursor: &mut Cursor<'_>, pieces: &mut Following, at: usize) -> Parsed<(Node, Option<TemplatePiece>)> {
     let mut parts: Vec<Node> = Vec::new();
     let mut end = None;
     while let Some((at, piece)) = pieces.next() {
         let kind = match piece {
-            Piece::Literal(text) => match parts.last_mut() {
+            TemplatePiece::Literal(text) => match parts.last_mut() {
                 Some(Node { kind: NodeKind::Text(before), .. }) => {
                     before.push_str(&text);
                     continue;
                 }
                 _ => NodeKind::Text(text),
             },
-            Piece::Interpolation(node) => NodeKind::Wrapped(Box::new(node)),
-            Piece::If(condition) => cursor.nested(true, |cursor| if_directive(cursor, pieces, condition))?,
-            Piece::For(names) => cursor.nested(true, |cursor| for_directive(cursor, pieces, at, names))?,
+            TemplatePiece::Interpolation(node) => NodeKind::Wrapped(Box::new(node)),
+            TemplatePiece::If(condition) => cursor.nested(true, |cursor| if_directive(cursor, pieces, condition))?,
+            TemplatePiece::For(names) => cursor.nested(true, |cursor| for_directive(cursor, pieces, at, names))?,
             closing => {
                 end = Some(closing);
                 break;
@@ -140,9 +141,9 @@ fn if_directive(cursor: &mut Cursor<'_>, pieces: &mut Following, condition: Node
     let at = condition.at;
     let (yes, end) = branch(cursor, pieces, at)?;
     let no = match end {
-        Some(Piece::EndIf) => Node { at, kind: NodeKind::Text(String::new()) },
-        Some(Piece::Else) => match branch(cursor, pieces, at)? {
-            (no, Some(Piece::EndIf)) => no,
+        Some(TemplatePiece::EndIf) => Node { at, kind: NodeKind::Text(String::new()) },
+        Some(TemplatePiece::Else) => match branch(cursor, pieces, at)? {
+            (no, Some(TemplatePiece::EndIf)) => no,
             _ => return cursor.invalid(),
         },
         _ => return cursor.invalid(),
@@ -152,19 +153,19 @@ fn if_directive(cursor: &mut Cursor<'_>, pieces: &mut Following, condition: Node
 
 fn for_directive(cursor: &mut Cursor<'_>, pieces: &mut Following, at: usize, names: ForNames) -> Parsed<NodeKind> {
     let (key_name, value_name, collection) = names;
-    let (value, Some(Piece::EndFor)) = branch(cursor, pieces, at)? else { return cursor.invalid() };
+    let (value, Some(TemplatePiece::EndFor)) = branch(cursor, pieces, at)? else { return cursor.invalid() };
     let each = For { key_name, value_name, collection, key: None, value, condition: None, is_grouped: false };
     Ok(NodeKind::Join(Box::new(each)))
 }
 
-fn directive(cursor: &mut Cursor<'_>) -> Parsed<Piece> {
+fn directive(cursor: &mut Cursor<'_>) -> Parsed<TemplatePiece> {
     cursor.skips_lines = true;
     Ok(match cursor.name()?.as_str() {
-        "if" => Piece::If(expression(cursor, true)?),
-        "for" => Piece::For(for_names(cursor)?),
-        "else" => Piece::Else,
-        "endif" => Piece::EndIf,
-        "endfor" => Piece::EndFor,
+        "if" => TemplatePiece::If(expression(cursor, true)?),
+        "for" => TemplatePiece::For(for_names(cursor)?),
+        "else" => TemplatePiece::Else,
+        "endif" => TemplatePiece::EndIf,
+        "endfor" => TemplatePiece::EndFor,
         _ => return cursor.invalid(),
     })
 }
@@ -172,7 +173,7 @@ fn directive(cursor: &mut Cursor<'_>) -> Parsed<Piece> {
 /// A string of JSON.
 pub(super) fn bare(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let at = cursor.place();
-    let mut pieces = Pieces::default();
+    let mut pieces = TemplatePieces::default();
     while cursor.peek().is_some() {
         let length = until_sequence(cursor.rest());
         pieces.literal(cursor, length, unescape_signs(&cursor.rest()[..length]));
@@ -187,7 +188,7 @@ pub(super) fn bare(cursor: &mut Cursor<'_>) -> Parsed<Node> {
 pub(super) fn quoted(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let at = cursor.place();
     cursor.advance(1);
-    let mut pieces = Pieces::default();
+    let mut pieces = TemplatePieces::default();
     loop {
         let length = until_quote(cursor.rest());
         let Some(text) = unescape(&cursor.rest()[..length]) else { return cursor.invalid() };
@@ -212,7 +213,7 @@ pub(super) fn heredoc(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let Some(marker) = cursor.peek_name() else { return cursor.invalid() };
     cursor.advance(marker.len());
     cursor.advance(usize::from(cursor.peek() == Some(b'\r')));
-    let mut pieces = Pieces::default();
+    let mut pieces = TemplatePieces::default();
     let mut begins_line = cursor.peek() == Some(b'\n');
     if !begins_line {
         return cursor.invalid();

@@ -28,7 +28,7 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
     if source.contains(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
         return refuse("it is not YAML: it has control characters");
     }
-    let mut reader = Reader { parser: Parser::new_from_str(source), anchors: HashMap::new(), nodes: 0, budget };
+    let mut reader = YamlReader { parser: Parser::new_from_str(source), anchors: HashMap::new(), nodes: 0, budget };
     match reader.document() {
         // The reason is that of the whole call, since what surrounds it may depend on it as well.
         Err(reason @ Unevaluated::Limit { .. }) => Ok(Value::unknown(Type::Dynamic, reason)),
@@ -36,7 +36,7 @@ pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unev
     }
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     parser: Parser<'a, StrInput<'a>>,
     /// With the number of their nodes.
     anchors: HashMap<usize, (Value, usize)>,
@@ -44,7 +44,7 @@ struct Reader<'a> {
     budget: &'a Budget,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<Event<'a>, Unevaluated> {
         match self.parser.next_event() {
             Some(Ok((event, _))) => Ok(event),

@@ -6,7 +6,7 @@
 //!
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/scan_tokens.rl` and `hclsyntax/parser.go`.
 //!
-//! Block headers: labels up to the opening brace.
+//! BlockSpan headers: labels up to the opening brace.
 
 mod expression;
 #[cfg(test)]
@@ -24,16 +24,16 @@ use expression::Frame;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline<'a> {
     /// The arguments, in order, duplicates kept.
-    pub arguments: Vec<Argument<'a>>,
+    pub arguments: Vec<ArgumentSpan<'a>>,
     /// The blocks, in order.
-    pub blocks: Vec<Block<'a>>,
+    pub blocks: Vec<BlockSpan<'a>>,
     /// All comments, at any depth, in order; those up to the end of a line without its line feed.
     pub comments: Vec<Range<usize>>,
 }
 
 /// `name = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument<'a> {
+pub struct ArgumentSpan<'a> {
     pub name: &'a str,
     pub at: usize,
     /// The value without surrounding white space and comments.
@@ -42,10 +42,10 @@ pub struct Argument<'a> {
 
 /// `kind "label" { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct BlockSpan<'a> {
     pub kind: &'a str,
     pub at: usize,
-    pub labels: Vec<Label<'a>>,
+    pub labels: Vec<LabelSpan<'a>>,
     pub body: Range<usize>,
     /// The value of the argument `provider` of the body itself: of most blocks nothing else matters.
     pub provider: Option<Range<usize>>,
@@ -53,7 +53,7 @@ pub struct Block<'a> {
 
 /// A label, quoted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label<'a> {
+pub struct LabelSpan<'a> {
     /// The text between the quotes, escapes as written.
     pub raw: &'a str,
     /// Where it begins, with its quote.
@@ -189,7 +189,7 @@ impl<'a> Scanner<'a> {
         let labels = self.labels()?;
         let body = self.at..self.at;
         if self.open.is_empty() {
-            self.outline.blocks.push(Block { kind: name, at, labels, body, provider: None });
+            self.outline.blocks.push(BlockSpan { kind: name, at, labels, body, provider: None });
         }
         self.open.push(at);
         self.skip_blank(false)?;
@@ -241,7 +241,7 @@ impl<'a> Scanner<'a> {
             return Err(error(value.start, StructureError::MissingValue));
         }
         match self.open.len() {
-            0 => self.outline.arguments.push(Argument { name, at, value }),
+            0 => self.outline.arguments.push(ArgumentSpan { name, at, value }),
             1 if name == "provider" => {
                 if let Some(block) = self.outline.blocks.last_mut()
                     && block.provider.replace(value).is_some()
@@ -364,7 +364,7 @@ pub fn name_length(text: &str) -> usize {
 
 impl<'a> Scanner<'a> {
     /// Reads labels up to the brace that opens the body, and that brace.
-    fn labels(&mut self) -> Result<Vec<Label<'a>>, ScanError> {
+    fn labels(&mut self) -> Result<Vec<LabelSpan<'a>>, ScanError> {
         let mut labels = Vec::new();
         loop {
             self.skip_blank(false)?;
@@ -374,8 +374,8 @@ impl<'a> Scanner<'a> {
                     self.at += 1;
                     return Ok(labels);
                 }
-                Some(b'"') => labels.push(Label { raw: self.quoted_label()?, at }),
-                Some(byte) if starts_name(byte) => labels.push(Label { raw: self.name()?, at }),
+                Some(b'"') => labels.push(LabelSpan { raw: self.quoted_label()?, at }),
+                Some(byte) if starts_name(byte) => labels.push(LabelSpan { raw: self.name()?, at }),
                 _ => return Err(error(at, StructureError::Header)),
             }
         }

@@ -24,7 +24,10 @@ fn check(text: &str) -> Result<Option<Attestation>, InvalidBundle> {
 fn a_real_release_is_proven() {
     let attestation = check(REAL).unwrap().unwrap();
     assert_eq!(attestation.subjects.len(), 21);
-    assert_eq!(attestation.subjects[0], Subject { name: "gh_2.96.0_linux_386.deb".to_owned(), digest: artifact() });
+    assert_eq!(
+        attestation.subjects[0],
+        AttestedFile { name: "gh_2.96.0_linux_386.deb".to_owned(), digest: artifact() }
+    );
     let build = attestation.build.unwrap();
     assert!(build.repository.is(&"github.com/CLI/cli".parse::<Repository>().unwrap()));
     assert_eq!(

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::dialect::Dialect;
 use crate::error::ErrorKind;
-use crate::provenance::bundle::Subject;
+use crate::provenance::bundle::AttestedFile;
 use crate::provenance::{BadPlace, learn};
 
 fn addr() -> ProviderAddr {
@@ -46,7 +46,7 @@ fn archives(version: &str) -> BTreeSet<(String, Sha256Digest)> {
 }
 
 fn attestation(build: Build, archives: &BTreeSet<(String, Sha256Digest)>) -> Attestation {
-    let subjects = archives.iter().map(|(name, digest)| Subject { name: name.clone(), digest: *digest }).collect();
+    let subjects = archives.iter().map(|(name, digest)| AttestedFile { name: name.clone(), digest: *digest }).collect();
     Attestation { subjects, build: Ok(build) }
 }
 

@@ -25,7 +25,7 @@ struct WantedModule<'c> {
 }
 
 /// Where a module is installed, and its version if it is of a registry.
-type InstalledModule = (PathBuf, Option<ModuleVersion>);
+type InstalledPlace = (PathBuf, Option<ModuleVersion>);
 
 impl Walk<'_> {
     /// The directory of a called module; `None` if it is missing and that is accepted, or reported already.
@@ -196,7 +196,7 @@ impl Walk<'_> {
         }
     }
 
-    fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): InstalledModule, fetched: Option<FetchedModule>) {
+    fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): InstalledPlace, fetched: Option<FetchedModule>) {
         self.remote_modules.push(RemoteModuleCall {
             key: wanted.key.to_owned(),
             source: wanted.source.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -225,7 +225,7 @@ impl Walk<'_> {
     }
 
     /// The directory that `modules.json` gives, if its record is still true.
-    fn installed(&mut self, wanted: &WantedModule<'_>) -> Result<Option<InstalledModule>, ModuleProblem> {
+    fn installed(&mut self, wanted: &WantedModule<'_>) -> Result<Option<InstalledPlace>, ModuleProblem> {
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(wanted.key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
