@@ -10,11 +10,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Unread;
 use super::file::ConfigFile;
-use super::files::{Files, Found, join, parent, relative};
+use super::files::{Files, Found, VALUES, join, parent, relative};
 use super::include::{Included, Includes};
-use super::reads::VALUES;
+use super::unread::Unread;
 use crate::config::ConfigError;
 use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, ParsedTexts, Reference, Scope};

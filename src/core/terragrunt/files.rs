@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use crate::functions::clean;
 
+/// The file of values that a stack writes for a unit.
+pub(super) const VALUES: &str = "terragrunt.values.hcl";
+
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found<T> {

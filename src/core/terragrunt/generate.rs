@@ -6,7 +6,7 @@ use super::context::{Names, known_or_unknown};
 use super::file::Stated;
 use super::holes::Rendering;
 use super::include::{BlockPart, Merged};
-use super::{Hole, Unread};
+use super::unread::{Hole, Unread};
 use crate::config::{RootKind, Syntax, is_automatic_variable_file};
 use crate::evaluate::Failure;
 use crate::finding::Location;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::context::Names;
 use super::reads::TemplateFunctions;
-use super::{Hole, Unread};
+use super::unread::{Hole, Unread};
 use crate::config::Syntax;
 use crate::evaluate::syntax::{Node, NodeKind, Step};
 use crate::evaluate::{Expression, Scope, TemplateScope};

@@ -16,6 +16,7 @@ mod include;
 mod reads;
 #[cfg(test)]
 mod tests;
+mod unread;
 mod variables;
 
 use std::cell::{Cell, RefCell};
@@ -25,7 +26,6 @@ use crate::config::ConfigError;
 use crate::evaluate::syntax::NodeKind;
 use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
-use crate::value::Unevaluated;
 use context::Session;
 use file::ConfigFile;
 use holes::Rendering;
@@ -34,6 +34,7 @@ use include::{Merged, Part};
 pub use context::{Environment, ParsedFiles};
 pub use files::{Files, Found, relative};
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
+pub use unread::{Hole, Unread};
 pub use variables::{UnitVariables, VariableArgument};
 
 /// Which unit is read, and what is known around it.
@@ -82,31 +83,6 @@ pub struct UnitSource {
     pub is_computed: bool,
     /// Where it is written.
     pub place: Location,
-}
-
-/// A part of the configuration that cannot be evaluated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// Why, equal for equal causes.
-    pub reason: String,
-    /// Where.
-    pub place: Location,
-}
-
-/// A value in a generated file that is unknown and decides nothing.
-pub type Hole = Unread;
-
-impl Unread {
-    fn of(reason: Unevaluated, place: &Location) -> Self {
-        let bare = |reason| Unevaluated::to_string(&reason);
-        match reason {
-            Unevaluated::Limit { what, place: at } => {
-                Self { reason: bare(Unevaluated::limit(what)), place: at.unwrap_or_else(|| place.clone()) }
-            }
-            Unevaluated::Refused { reason, place: at } => Self { reason, place: at.unwrap_or_else(|| place.clone()) },
-            reason @ Unevaluated::Unset(_) => Self { reason: bare(reason), place: place.clone() },
-        }
-    }
 }
 
 /// The source of a module that a file has as it is, if it has one.

@@ -4,16 +4,13 @@
 
 use super::context::{Names, unknown};
 use super::file::ConfigFile;
-use super::files::{Found, join, parent};
+use super::files::{Found, VALUES, join, parent};
 use super::fileset::FileSet;
 use super::functions::Call;
 use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
 use crate::functions::{Function, Tools, clean};
 use crate::value::{Elements, Type, Unevaluated, Value};
-
-/// The file of values that a stack writes for a unit.
-pub(super) const VALUES: &str = "terragrunt.values.hcl";
 
 /// Functions of Terraform over the content of a file, and over its text.
 const OF_CONTENT: &[(&str, &str)] = &[
