@@ -6,47 +6,21 @@
 
 use std::sync::OnceLock;
 
+use sigstore_verify::crypto::FulcioCiClaims;
 use sigstore_verify::trust_root::{SIGSTORE_PRODUCTION_TRUSTED_ROOT, TrustedRoot as Root};
 use sigstore_verify::types::{Bundle, Sha256Hash, SignatureContent, Statement};
 use sigstore_verify::{Error, VerificationPolicy, Verifier};
 
-use super::place::BadPlace;
-use super::{Build, crypto};
+use super::attestation::{Attestation, AttestedFile, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE};
+use super::place::{BadPlace, split};
+use super::{Build, Repository, crypto};
 use crate::hash::Sha256Digest;
-
-/// The most bytes of a bundle. Real ones have 10 to 20 KB.
-pub const LONGEST_BUNDLE: usize = 1024 * 1024;
-
-/// The type of statements about builds.
-pub const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// A verified statement about a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attestation {
-    /// The files that it lists.
-    pub subjects: Vec<AttestedFile>,
-    /// Where they were built, or what the certificate lacks.
-    pub build: Result<Build, BadPlace>,
-}
-
-/// A file that was built.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttestedFile {
-    pub name: String,
-    pub digest: Sha256Digest,
-}
-
-/// Why a bundle proves nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{step}: {why}")]
-pub struct InvalidBundle {
-    /// The step that failed, in words.
-    pub step: &'static str,
-    pub why: String,
-}
+/// Who confirms the claims of a workflow: the identity provider of GitHub's runners.
+const ISSUER: &str = "https://token.actions.githubusercontent.com";
 
 /// What tests trust. Nothing can set it in a program that is released.
 static OF_TESTS: OnceLock<TrustedRoot> = OnceLock::new();
@@ -157,6 +131,57 @@ fn step(error: &Error) -> &'static str {
         Error::ArtifactMismatch(_) => "the listed files",
         _ => "its form",
     }
+}
+
+impl Build {
+    /// The build that a certificate was issued for. `identity` is whom it names, which must be the workflow that signed.
+    fn of(issuer: Option<&str>, identity: Option<&str>, claims: &FulcioCiClaims) -> Result<Self, BadPlace> {
+        let need =
+            |claim: &Option<String>, what| claim.clone().filter(|it| !it.is_empty()).ok_or(BadPlace::Claim(what));
+        let issuer = issuer.unwrap_or_default();
+        if issuer != ISSUER {
+            return Err(BadPlace::Issuer(issuer.to_owned()));
+        }
+        let source = need(&claims.source_repository_uri, "from which repository it was built")?;
+        let repository: Repository = source.strip_prefix("https://").unwrap_or(&source).parse()?;
+        let signed_by = need(&claims.build_signer_uri, "which workflow signed")?;
+        if identity != Some(signed_by.as_str()) {
+            return Err(BadPlace::Signer(identity.unwrap_or_default().to_owned()));
+        }
+        let config = need(&claims.build_config_uri, "which workflow ran")?;
+        let (config, signed_by) = (without_ref(&config), without_ref(&signed_by));
+        let workflow = split(config).filter(|(of, _)| of.is(&repository)).map(|(_, file)| file.to_owned());
+        let trigger = need(&claims.build_trigger, "what started the workflow")?;
+        let git_ref = need(&claims.source_repository_ref, "which ref was built")?;
+        Ok(Self {
+            workflow: workflow.ok_or_else(|| BadPlace::Workflow(config.to_owned()))?,
+            signer: (signed_by != config).then(|| signed_by.strip_prefix("https://").unwrap_or(signed_by).to_owned()),
+            repository,
+            repository_id: need(&claims.source_repository_identifier, "the number of the repository")?,
+            owner_id: need(&claims.source_repository_owner_identifier, "the number of the repository's owner")?,
+            commit: need(&claims.source_repository_digest, "which commit was built").and_then(object_name)?,
+            run: claims.run_invocation_uri.clone().filter(|url| is_page(url)),
+            git_ref,
+            trigger,
+        })
+    }
+}
+
+/// The name of a commit, which becomes a part of URLs.
+fn object_name(text: String) -> Result<String, BadPlace> {
+    let is_name = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_name { Ok(text) } else { Err(BadPlace::Claim("which commit was built")) }
+}
+
+/// True for the page of a run on GitHub, which is shown as a link.
+fn is_page(url: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
+    url.strip_prefix("https://github.com/").is_some_and(|path| path.bytes().all(plain))
+}
+
+/// `URL@refs/tags/v1.2.3` without the ref.
+fn without_ref(url: &str) -> &str {
+    url.split_once('@').map_or(url, |(file, _)| file)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bundle::{Attestation, InvalidBundle, TrustedRoot};
+use super::attestation::{Attestation, InvalidBundle};
 use super::naming::{Conventional, NamedVersion, without_extension};
 use super::place::Difference;
 use super::{Build, BuiltBy};
@@ -24,6 +24,18 @@ pub struct Attested {
     pub asked: BTreeSet<Sha256Digest>,
     /// Why not all archives could be asked about.
     pub unanswered: Option<Error>,
+}
+
+/// The day from which the newest of Sigstore's keys counts.
+#[cfg(feature = "provenance")]
+fn day_of_keys() -> &'static str {
+    super::TrustedRoot::in_use().date()
+}
+
+/// Nothing is verified here, so nothing is invalid.
+#[cfg(not(feature = "provenance"))]
+fn day_of_keys() -> &'static str {
+    "no day"
 }
 
 /// What is judged: the archives of a release, and the pin of its provider.
@@ -143,7 +155,7 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
             Rule::ProvenanceVersion => format!("{name} is attested as something else{which}: {why}"),
             Rule::ProvenanceInvalid => format!(
                 "an attestation of {name} does not verify{which}: {why}; judged by Sigstore's keys of {}",
-                TrustedRoot::in_use().date()
+                day_of_keys()
             ),
             _ => format!(
                 "nothing attests where {} of {name} {} built: {}",

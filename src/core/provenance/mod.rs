@@ -8,15 +8,21 @@
 //!
 //! A signing key says who signed a release, not where it was built. What decides here is the certificate of an attestation, the
 //! files that it lists and the type of its statement, never what the statement goes on to say: that is the workflow's own word.
-//! The folder sends no request and reads no files. The word Sigstore is known to it alone.
+//! The folder sends no request and reads no files. The word Sigstore is known to it alone. Without the feature `provenance` no bundle
+//! is verified, so nothing is attested.
 
+mod attestation;
+#[cfg(feature = "provenance")]
 mod bundle;
+#[cfg(feature = "provenance")]
 mod crypto;
 mod judge;
 mod naming;
 mod place;
 
-pub use bundle::{Attestation, AttestedFile, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE, TrustedRoot, verify};
+pub use attestation::{Attestation, AttestedFile, InvalidBundle, LONGEST_BUNDLE, PREDICATE_TYPE};
+#[cfg(feature = "provenance")]
+pub use bundle::{TrustedRoot, verify};
 pub use judge::{Attested, Judged, Question, judge, others};
 pub use place::{BadPlace, Difference, learn};
 pub(crate) use place::{check_number, check_ref, check_signer, check_trigger, check_workflow};

@@ -3,13 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use sigstore_verify::crypto::FulcioCiClaims;
-
 use super::{Build, BuiltBy, Repository};
 use crate::version::Version;
-
-/// Who confirms the claims of a workflow: the identity provider of GitHub's runners.
-const ISSUER: &str = "https://token.actions.githubusercontent.com";
 
 /// What starts a workflow for the changes of strangers: anyone can have it run.
 const OF_STRANGERS: [&str; 2] = ["pull_request", "pull_request_target"];
@@ -51,63 +46,14 @@ impl fmt::Display for Difference {
 }
 
 impl Build {
-    /// The build that a certificate was issued for. `identity` is whom it names, which must be the workflow that signed.
-    pub(super) fn of(issuer: Option<&str>, identity: Option<&str>, claims: &FulcioCiClaims) -> Result<Self, BadPlace> {
-        let need =
-            |claim: &Option<String>, what| claim.clone().filter(|it| !it.is_empty()).ok_or(BadPlace::Claim(what));
-        let issuer = issuer.unwrap_or_default();
-        if issuer != ISSUER {
-            return Err(BadPlace::Issuer(issuer.to_owned()));
-        }
-        let source = need(&claims.source_repository_uri, "from which repository it was built")?;
-        let repository: Repository = source.strip_prefix("https://").unwrap_or(&source).parse()?;
-        let signed_by = need(&claims.build_signer_uri, "which workflow signed")?;
-        if identity != Some(signed_by.as_str()) {
-            return Err(BadPlace::Signer(identity.unwrap_or_default().to_owned()));
-        }
-        let config = need(&claims.build_config_uri, "which workflow ran")?;
-        let (config, signed_by) = (without_ref(&config), without_ref(&signed_by));
-        let workflow = split(config).filter(|(of, _)| of.is(&repository)).map(|(_, file)| file.to_owned());
-        let trigger = need(&claims.build_trigger, "what started the workflow")?;
-        let git_ref = need(&claims.source_repository_ref, "which ref was built")?;
-        Ok(Self {
-            workflow: workflow.ok_or_else(|| BadPlace::Workflow(config.to_owned()))?,
-            signer: (signed_by != config).then(|| signed_by.strip_prefix("https://").unwrap_or(signed_by).to_owned()),
-            repository,
-            repository_id: need(&claims.source_repository_identifier, "the number of the repository")?,
-            owner_id: need(&claims.source_repository_owner_identifier, "the number of the repository's owner")?,
-            commit: need(&claims.source_repository_digest, "which commit was built").and_then(object_name)?,
-            run: claims.run_invocation_uri.clone().filter(|url| is_page(url)),
-            git_ref,
-            trigger,
-        })
-    }
-
     /// Why no pin can accept such a build, if that is so.
     pub fn objection(&self) -> Option<BadPlace> {
         check_trigger(&self.trigger).and(check_ref(&self.git_ref)).err()
     }
 }
 
-/// The name of a commit, which becomes a part of URLs.
-fn object_name(text: String) -> Result<String, BadPlace> {
-    let is_name = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_name { Ok(text) } else { Err(BadPlace::Claim("which commit was built")) }
-}
-
-/// True for the page of a run on GitHub, which is shown as a link.
-fn is_page(url: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
-    url.strip_prefix("https://github.com/").is_some_and(|path| path.bytes().all(plain))
-}
-
-/// `URL@refs/tags/v1.2.3` without the ref.
-fn without_ref(url: &str) -> &str {
-    url.split_once('@').map_or(url, |(file, _)| file)
-}
-
 /// The repository and the file of a workflow: `[https://]github.com/OWNER/NAME/.github/workflows/release.yml`.
-fn split(url: &str) -> Option<(Repository, &str)> {
+pub(super) fn split(url: &str) -> Option<(Repository, &str)> {
     let path = url.strip_prefix("https://").unwrap_or(url);
     let at = path.find("/.github/workflows/")?;
     let (repository, file) = (path[..at].parse().ok()?, &path[at + 1..]);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::dialect::Dialect;
 use crate::error::ErrorKind;
-use crate::provenance::bundle::AttestedFile;
+use crate::provenance::AttestedFile;
 use crate::provenance::{BadPlace, learn};
 
 fn addr() -> ProviderAddr {
