@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::finding::Level;
 use crate::outcome::Outcome;
 use crate::report::annotation::{Annotation, Findings, items, of_failure};
+use crate::report::groups::Changed;
 use crate::report::{Style, opening, printable, summary};
 use crate::topics::more_about_rule;
 
@@ -19,7 +20,11 @@ const LEVELS: [(Level, &str, &str); 3] =
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut text = annotations(&items(outcome, Findings::Grouped));
     // The last line of a log is read first.
-    for line in summary::lines(outcome).into_iter().chain(opening::last_lines(outcome, Style::default())) {
+    for line in summary::lines(outcome).into_iter().chain(opening::last_lines(
+        outcome,
+        &Changed::of(&outcome.roots),
+        Style::default(),
+    )) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", printable(&line));
     }

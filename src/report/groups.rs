@@ -8,6 +8,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::diff::{Change, ChangeKind, Explanation, Formatting, RequiredBy, Risk, TextChange};
 use crate::diff::{constraints, explain, headline, risk};
 use crate::error::Error;
@@ -135,6 +136,22 @@ impl RootSummary {
 /// `1 root module`, `30 root modules`.
 pub(super) fn root_modules(count: usize) -> String {
     counted(count, "root module")
+}
+
+/// `, 1 stack and 2 units among them`; nothing if all are modules.
+pub(super) fn among(kinds: &BTreeMap<RootKind, usize>) -> String {
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {}", kind.noun(*count))).collect();
+    if kinds.is_empty() { String::new() } else { format!(", {} among them", kinds.join(" and ")) }
+}
+
+/// The root modules of an outcome that are no modules, counted.
+pub(super) fn kinds(outcome: &Outcome) -> BTreeMap<RootKind, usize> {
+    let paths: BTreeSet<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
+    let mut kinds = BTreeMap::new();
+    for kind in paths.into_iter().filter_map(|path| outcome.kinds.get(path)).filter(|kind| **kind != RootKind::Module) {
+        *kinds.entry(*kind).or_default() += 1;
+    }
+    kinds
 }
 
 fn names(paths: &[&Path]) -> String {

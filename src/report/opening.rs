@@ -21,13 +21,13 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    pub(super) fn of(outcome: &Outcome, style: Style) -> Self {
+    /// `changed` is what the outcome shows of changes.
+    pub(super) fn of(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> Self {
         if let Some(verdict) = Verdict::of(outcome) {
             return Self { title: Some(capitalized(&verdict.sentence())), next: verdict.next() };
         }
         let is_diff = outcome.command == "diff";
-        let changed = is_diff.then(|| Changed::of(&outcome.roots));
-        let title = changed.and_then(|changed| most_dangerous(&changed, style)).map(|(_, line)| capitalized(&line));
+        let title = if is_diff { most_dangerous(changed, style) } else { None }.map(|(_, line)| capitalized(&line));
         let is_clean = is_diff && title.is_none() && outcome.findings().all(|(_, it)| it.level < Level::Warn);
         let next = outcome.next.as_ref().filter(|_| !is_clean).and_then(Step::command);
         Self { title, next: next.map(|command| printable(&command).into_owned()) }
@@ -35,11 +35,11 @@ impl Opening {
 }
 
 /// The last lines in a log.
-pub(super) fn last_lines(outcome: &Outcome, style: Style) -> Vec<String> {
+pub(super) fn last_lines(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> Vec<String> {
     let next = |opening: Opening| opening.next.map(|command| format!("next: `{command}`"));
     match Verdict::of(outcome) {
         Some(verdict) => verdict.lines().collect(),
-        None => next(Opening::of(outcome, style)).into_iter().collect(),
+        None => next(Opening::of(outcome, changed, style)).into_iter().collect(),
     }
 }
 
@@ -50,7 +50,7 @@ fn capitalized(sentence: &str) -> String {
 
 /// `dangerous: acme/widget 1.0.0 (CHECKSUMS REPLACED under the same version: …), and 2 more`; `None` if all is routine.
 pub(super) fn most_dangerous(changed: &Changed<'_>, style: Style) -> Option<(Risk, String)> {
-    let groups = changed.groups.iter().map(|group| {
+    let groups = changed.groups.iter().filter(|group| group.risk > Risk::Routine).map(|group| {
         let release = format!("{} {}", style.addr(&group.change.address), versions(&group.change));
         (group.risk, format!("{release} ({})", printable(group.first_part())))
     });

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::error::{Error, ExitCode};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::outcome::{Body, Need, Outcome, Outdated, RootOutcome};
-use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, first_names, root_modules};
+use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, among, first_names, kinds, root_modules};
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::{printable, shown};
@@ -188,7 +188,7 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     let roots = worst(outcome);
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
-    let count = root_modules(roots.len()) + &excluded(outcome.excluded);
+    let count = root_modules(roots.len()) + &excluded(outcome.excluded) + &among(&kinds(outcome));
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))

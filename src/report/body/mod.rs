@@ -51,7 +51,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push('\n');
     }
     text.push_str(&ends);
-    let last = if well { Vec::new() } else { opening::last_lines(outcome, style) };
+    let last = if well { Vec::new() } else { opening::last_lines(outcome, &reviewed, style) };
     // The result of one root module ends with its verdict already.
     let is_said = !outcome.many && matches!(&outcome.roots[..], [RootOutcome { body: Ok(Body::Verified(_)), .. }]);
     last.iter().skip(usize::from(is_said)).fold(text, |text, line| text + line + "\n")

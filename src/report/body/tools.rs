@@ -147,12 +147,7 @@ pub(super) fn setup(report: &SetupReport) -> Part {
 }
 
 fn root_modules(status: &Status) -> String {
-    let mut words = status.root_modules.to_string() + &excluded(status.excluded);
-    let kinds: Vec<String> =
-        status.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.noun(*count))).collect();
-    if !kinds.is_empty() {
-        let _ = write!(words, ", {} among them", kinds.join(" and "));
-    }
+    let mut words = status.root_modules.to_string() + &excluded(status.excluded) + &groups::among(&status.kinds);
     for (state, paths) in [("without a lock file", &status.without_lock_file), ("unreadable", &status.unreadable)] {
         if !paths.is_empty() {
             let _ = write!(words, "; {} {state}: {}", paths.len(), named(paths));

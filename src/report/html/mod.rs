@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{build_pages, level_of, release_facts, versions};
-use crate::report::groups::{Changed, RootSummary, first_names, name, root_modules};
+use crate::report::groups::{Changed, RootSummary, among, first_names, kinds, name, root_modules};
 use crate::report::opening::Opening;
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
 use crate::report::style::{Style, word_of};
@@ -51,7 +51,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         ("rules", "What the rules mean", rules(&findings)),
     ];
     let sections: Vec<_> = sections.into_iter().filter_map(|(id, title, part)| Some((id, title, part?))).collect();
-    let opening = Opening::of(outcome, style);
+    let opening = Opening::of(outcome, &changed, style);
     let lines = matrix_count(outcome).map_or_else(|| summary::lines(outcome), |line| vec![line]);
     let about = about(outcome, &changed);
     let name = outcome.repository.iter().map(|repository| format!(": {}", repository.name));
@@ -237,7 +237,8 @@ fn matrix_count(outcome: &Outcome) -> Option<String> {
     let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
     let cells = outcome.roots.iter().flat_map(|root| cells(root, &BTreeMap::new()).into_keys());
     let providers = cells.collect::<BTreeSet<_>>().len();
-    (rows > 0).then(|| format!("{}, {}", root_modules(rows), counted(providers, "provider")))
+    let roots = root_modules(rows) + &among(&kinds(outcome));
+    (rows > 0).then(|| format!("{roots}, {}", counted(providers, "provider")))
 }
 
 /// The meaning of coloured cells, if their text does not show it.

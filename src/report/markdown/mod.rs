@@ -46,7 +46,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         return page;
     }
     let naming = RootSummary::of(outcome, style);
-    let opening = Opening::of(outcome, style);
+    let opening = Opening::of(outcome, &Changed::of(&outcome.roots), style);
     let mut text = opening.title.map(|title| format!("### {}\n\n", escaped(&title))).unwrap_or_default();
     let next = opening.next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command))).unwrap_or_default();
     if outcome.many {
