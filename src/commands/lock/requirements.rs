@@ -24,8 +24,9 @@ use crate::workspace::RunSettings;
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
 pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Error> {
-    root.refuse_edits()?;
     let dialect = root.settings.dialect;
+    let named: Vec<_> = additions.iter().filter_map(|addition| addition.address(dialect).ok()).collect();
+    root.refuse_edits(&named)?;
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(root)? };
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
@@ -135,8 +136,9 @@ fn remember(root: &mut LockRoot, addr: &ProviderAddr) {
 
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.
 pub(super) fn remove(root: &mut LockRoot, removal: &Removal) -> Result<(), Error> {
-    root.refuse_edits()?;
     let &Removal { ref providers, force, lock_only } = removal;
+    let named: Vec<_> = providers.iter().filter_map(|name| root.names().resolve(name).ok()).collect();
+    root.refuse_edits(&named)?;
     let files = if lock_only { Vec::new() } else { sources(root)? };
     let mut edited = files.clone();
     let (mut still, mut lost) = (Vec::new(), Vec::new());
@@ -178,7 +180,7 @@ pub(super) fn still_required(root: &LockRoot) -> impl Iterator<Item = Step> {
 /// the newest that all other constraints allow.
 pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
     let offered = bump.offered.get(&root.settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
-    root.refuse_edits()?;
+    root.refuse_edits(&root.requested())?;
     let files = sources(root)?;
     let mut edited = files.clone();
     for addr in root.requested() {

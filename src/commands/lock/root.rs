@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::HashScheme;
 use crate::lock::plan::{self, Intent};
-use crate::lockfile::{Decoded, LockEntry, LockFile, Spans};
+use crate::lockfile::{self, Decoded, LockEntry, LockFile, Spans};
 use crate::platform::Platform;
 use crate::query::question::{Depth, Explain, Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
@@ -124,7 +124,8 @@ impl LockRoot {
             return Err(unknown_tool(settings));
         }
         // An unreadable lock file has returned an error already.
-        let decoded = lock.and_then(Result::ok).map(Arc::unwrap_or_clone);
+        let decoded =
+            lock.and_then(Result::ok).map(Arc::unwrap_or_clone).or_else(|| inherited(tree.as_deref(), settings));
         let (lock, spans, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
         let modules =
             tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
@@ -182,15 +183,20 @@ impl LockRoot {
         self.source.choice == SourceChoice::Origin
     }
 
-    /// Fails if tflock does not edit the requirements of such a root module.
-    pub(super) fn refuse_edits(&self) -> Result<(), Error> {
+    /// Fails if tflock does not edit the requirements of such a root module; names the place of the first of some providers.
+    pub(super) fn refuse_edits(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
         let traits = self.kind.traits();
         if traits.new_requirement.is_some() {
             return Ok(());
         }
         let message = format!("this is {}, whose requirements tflock does not edit", traits.phrase);
         let hint = step!("change them where they are, in its module or a `generate` block; then `tflock lock` follows");
-        Err(Error::new(ErrorKind::Usage, message).in_file(self.settings.lock_file_shown()).hint(hint))
+        let origin = |addr: &ProviderAddr| self.requirements.get(addr)?.origins.first();
+        let error = Error::new(ErrorKind::Usage, message).hint(hint);
+        Err(match providers.iter().find_map(origin) {
+            Some(origin) => error.in_file(roots::file_from(&self.settings.path, &origin.file)).at(origin.position),
+            None => error.in_file(self.settings.lock_file_shown()),
+        })
     }
 
     /// Adds edits of configuration, which are written together with the lock file.
@@ -341,6 +347,12 @@ impl LockRoot {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
+}
+
+/// What the module of a unit without a lock file has locked: Terragrunt copies that file.
+fn inherited(tree: Option<&Tree>, settings: &RunSettings) -> Option<Decoded> {
+    let decoded = lockfile::decode(tree?.lock_of_module.as_deref()?, settings.dialect).ok()?;
+    Some(Decoded { spans: Spans::default(), ..decoded })
 }
 
 /// True if a request may go beyond a constraint that is exactly the version, as Terragrunt's provider cache server writes it: it

@@ -23,7 +23,9 @@ pub(super) fn notes(roots: &GateRoots) -> Vec<String> {
             .map(|hole| format!("{}: a value that decides no requirement is not known: {}", placed(hole), hole.reason));
         let notes = tree.notes.iter().map(|note| format!("{}: {}", placed(note), note.reason));
         let of_root: BTreeSet<String> = holes.chain(notes).collect();
-        of_root.into_iter().for_each(|note| *found.entry(note).or_default() += 1);
+        for note in of_root {
+            *found.entry(note).or_default() += 1;
+        }
     }
     let more = found.len().saturating_sub(MOST);
     let named = found.into_iter().take(MOST).map(|(note, count)| match count {

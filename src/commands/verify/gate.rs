@@ -125,6 +125,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut notes = Notes::from(notes);
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
+    notes.extend(base.as_ref().map(Base::changed_sources).transpose()?.unwrap_or_default());
     notes.extend(assumed);
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));

@@ -148,7 +148,9 @@ impl Requirements {
         for (addr, requirement) in others.iter() {
             let known = |origin: &&Origin| self.get(addr).is_some_and(|own| own.origins.contains(origin));
             let new: Vec<Origin> = requirement.origins.iter().filter(|origin| !known(origin)).cloned().collect();
-            new.into_iter().for_each(|origin| self.add(addr, &origin.constraints(), origin));
+            for origin in new {
+                self.add(addr, &origin.constraints(), origin);
+            }
         }
     }
 

@@ -26,20 +26,17 @@ impl FileSet {
         if names.contains(&"..") || pattern.contains(['\\', '{', '[']) {
             return None;
         }
-        let mut text = String::from("^");
-        for (at, name) in names.iter().enumerate() {
-            let is_last = at + 1 == names.len();
-            text.push_str(&match (*name, is_last) {
-                ("**", true) => ".*".to_owned(),
-                ("**", false) => "(?:[^/]+/)*".to_owned(),
-                (name, _) => {
-                    let name = regex::escape(name).replace("\\*", "[^/]*").replace("\\?", "[^/]");
-                    if is_last { name } else { format!("{name}/") }
-                }
-            });
-        }
+        let part = |(at, name): (usize, &&str)| match (*name, at + 1 == names.len()) {
+            ("**", true) => ".*".to_owned(),
+            ("**", false) => "(?:[^/]+/)*".to_owned(),
+            (name, is_last) => {
+                let name = regex::escape(name).replace("\\*", "[^/]*").replace("\\?", "[^/]");
+                name + if is_last { "" } else { "/" }
+            }
+        };
+        let text: String = names.iter().enumerate().map(part).collect();
         let levels = if names.contains(&"**") { DEPTH } else { names.len().saturating_sub(1) };
-        Some(Self { pattern: Regex::new(&(text + "$")).ok()?, levels })
+        Some(Self { pattern: Regex::new(&format!("^{text}$")).ok()?, levels })
     }
 
     /// The files below a directory, relative to it; else what keeps them from being known.

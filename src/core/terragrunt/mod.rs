@@ -94,6 +94,12 @@ pub fn literal_source(path: &std::path::Path, text: &str) -> Option<String> {
     }
 }
 
+/// The source of a module as a file has it, if it has one: an expression.
+pub fn written_source(path: &std::path::Path, text: &str) -> Option<String> {
+    let file = ConfigFile::decode(path, text).ok()?;
+    file.terraform?.arguments.get("source")?.text().map(str::to_owned)
+}
+
 impl Unit {
     /// Reads a unit.
     ///

@@ -53,12 +53,11 @@ impl Merged<'_> {
 
 impl UnitVariables {
     fn set(&mut self, name: &str, value: &Value, place: &Location) {
-        match as_variable(value) {
-            Some(text) => drop(self.environment.insert(name.to_owned(), text)),
-            None => {
-                self.environment.remove(name);
-                self.lose(value.unknown_part(), &format!("the input {name:?} is not known"), place);
-            }
+        if let Some(text) = as_variable(value) {
+            self.environment.insert(name.to_owned(), text);
+        } else {
+            self.environment.remove(name);
+            self.lose(value.unknown_part(), &format!("the input {name:?} is not known"), place);
         }
     }
 

@@ -105,6 +105,8 @@ pub struct Tree {
     pub unread_parts: Vec<UnreadPart>,
     /// Values in generated files that are not known and require nothing: what they belong to is not compared any further.
     pub holes: Vec<UnreadPart>,
+    /// The lock file next to the module of a unit that has none itself.
+    pub lock_of_module: Option<Vec<u8>>,
     /// What was assumed of a unit.
     pub notes: Vec<UnreadPart>,
     /// The providers that components of a stack need and the stack does not declare.

@@ -194,6 +194,29 @@ fn a_change_of_the_environment_hides_no_requirement() {
 }
 
 #[test]
+fn a_changed_source_is_shown() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, "root.hcl", |text| text.replace("modules/net", "modules/other"));
+    workspace.write("modules/other/main.tf", &workspace.read("modules/net/main.tf"));
+    edit(&workspace, "live/b/terragrunt.hcl", |text| {
+        format!("{text}terraform {{\n  source = \"git::https://me:s3cret@h.example/r.git\"\n}}\n")
+    });
+    commit(&workspace, "sources");
+    let run = gated(&workspace, &registry, &["--offline"]);
+    let was = "and was \"${get_repo_root()}/modules/net\" at the base";
+    assert!(
+        run.stderr.contains("root.hcl: the source of the module is \"${get_repo_root()}/modules/other\","),
+        "{run}"
+    );
+    assert!(
+        run.stderr.contains(was) && run.stderr.contains("live/b/terragrunt.hcl: the source of the module is"),
+        "{run}"
+    );
+    assert!(!run.to_string().contains("s3cret"), "{run}");
+}
+
+#[test]
 fn broken_files_above_units_are_one_error() {
     let registry = honest();
     let workspace = repository(&registry);

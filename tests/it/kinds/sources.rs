@@ -132,6 +132,35 @@ fn a_new_lock_file_needs_a_tool_and_one_fetch_serves_all_units() {
 }
 
 #[test]
+fn a_new_lock_file_starts_from_that_of_the_module() {
+    let registry = honest().release("acme/gadget", "2.1.0", &PLATFORMS);
+    let workspace = tree(&registry, "terraform {\n  source = \"../../modules/net\"\n}\n", "");
+    let lock = ["lock", "--tool", "terraform", "--platform", PLATFORMS[0]];
+    let main = workspace.read("modules/net/main.tf");
+    workspace.write("modules/net/main.tf", &main.replace("      source", "      version = \"2.0.0\"\n      source"));
+    workspace.tflock_in("modules/net", &registry, lock).ended_with(0);
+    workspace.write("modules/net/main.tf", &main);
+    workspace.tflock_in("live/a", &registry, lock).ended_with(0);
+    let text = workspace.read(&format!("live/a/{LOCK}"));
+    assert!(text.contains("version = \"2.0.0\"") && !text.contains("constraints"), "{text}");
+}
+
+#[test]
+fn a_refused_edit_names_the_place_of_the_requirement() {
+    let registry = honest();
+    let generate =
+        "generate \"g\" {\n  path = \"g.tf\"\n  if_exists = \"skip\"\n  contents = \"provider \\\"gadget\\\" {}\"\n}\n";
+    let workspace =
+        tree(&registry, &format!("{INCLUDE}{generate}"), "terraform {\n  source = \"../../modules/net/sub\"\n}\n");
+    workspace.tflock_in("live/a", &registry, ["lock", "--tool", "terraform", "--platform", PLATFORMS[0]]);
+    for (provider, place) in [("widget", "modules/net/sub/main.tf:3"), ("hashicorp/gadget", "live/a/terragrunt.hcl:5")]
+    {
+        let run = workspace.tflock_in("live/a", &registry, ["remove", "--tool", "terraform", provider]).ended_with(2);
+        assert!(run.stderr.contains(place), "{run}");
+    }
+}
+
+#[test]
 fn a_module_next_door_has_its_own_calls() {
     let registry = honest();
     let main = format!("{}module \"sub\" {{\n  source = \"./sub\"\n}}\n", module(&registry, "gadget"));

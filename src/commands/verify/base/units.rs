@@ -1,15 +1,22 @@
-//! The hosts of modules of units at the base: a computed source may name one of them, since no change chose it.
+//! Where the modules of units come from, at the base and now. A computed source may name a host that a unit of the base has in a source
+//! without anything computed, since no change chose it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Base, name_of};
 use crate::addr::Hostname;
 use crate::config::{ModuleSource, UNIT_FILES};
 use crate::dialect::Dialect;
+use crate::disk::files;
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::terragrunt::literal_source;
+use crate::redact;
+use crate::terragrunt::{literal_source, written_source};
+use crate::words::counted;
+
+/// How many changes of sources are named.
+const MOST: usize = 10;
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -22,16 +29,49 @@ impl Base {
         if !tree.paths().any(|path| UNIT_FILES.contains(&name_of(path))) {
             return Ok(BTreeSet::new());
         }
-        let is_of_terragrunt = |path: &&str| {
-            let name = name_of(path);
-            UNIT_FILES.contains(&name) || name.ends_with(".hcl") && !name.starts_with('.')
-        };
-        let paths: Vec<RepoPath> = tree.paths().filter(is_of_terragrunt).map(RepoPath::from_git).collect();
+        let paths: Vec<RepoPath> = tree.paths().filter(|path| is_of_terragrunt(path)).map(RepoPath::from_git).collect();
         let texts = self.texts(&self.trusted, &paths)?;
         let sources =
             texts.iter().filter_map(|(path, text)| literal_source(path.as_ref(), &String::from_utf8_lossy(text)));
         Ok(sources.filter_map(|source| host_of(&source)).collect())
     }
+
+    /// What the change does to the sources of units, and of files that they include: a note for each file.
+    pub(in crate::commands::verify) fn changed_sources(&self) -> Result<Vec<String>, Error> {
+        let paths: Vec<RepoPath> =
+            self.changes.paths().filter(|path| is_of_terragrunt(path)).map(RepoPath::from_git).collect();
+        let before = if paths.is_empty() { BTreeMap::new() } else { self.texts(&self.before, &paths)? };
+        let source = |path: &RepoPath, text: &[u8]| written_source((**path).as_ref(), &String::from_utf8_lossy(text));
+        let note = |path: &RepoPath| {
+            let old = before.get(&**path).and_then(|text| source(path, text));
+            let new = files::read(&self.top.join(&**path)).ok().flatten().and_then(|text| source(path, &text));
+            if old == new {
+                return None;
+            }
+            let shown = |source: Option<String>| source.map(|source| redact::module_source(&source));
+            Some(match (shown(old), shown(new)) {
+                (Some(old), Some(new)) => {
+                    format!("{path}: the source of the module is {new}, and was {old} at the base")
+                }
+                (_, Some(new)) => format!("{path}: the source of the module is {new}, and there was none at the base"),
+                (old, None) => {
+                    let old = old.unwrap_or_default();
+                    format!("{path}: there is no source of a module, and it was {old} at the base")
+                }
+            })
+        };
+        let notes: Vec<String> = paths.iter().filter_map(note).collect();
+        let more = notes.len().saturating_sub(MOST);
+        let more = (more > 0).then(|| format!("{} changed", counted(more, "more source")));
+        Ok(notes.into_iter().take(MOST).chain(more).collect())
+    }
+}
+
+/// True for the names of files that Terragrunt may read as its own.
+fn is_of_terragrunt(path: &str) -> bool {
+    let name = name_of(path);
+    let is_hcl = name.rsplit_once('.').is_some_and(|(stem, end)| end == "hcl" && !stem.is_empty());
+    UNIT_FILES.contains(&name) || is_hcl && !name.starts_with('.')
 }
 
 fn host_of(source: &str) -> Option<Hostname> {

@@ -40,7 +40,7 @@ pub struct UnitMemo {
 /// The program that Terragrunt runs in a unit, where its files say so.
 pub fn program_of_unit(root: &Path) -> Option<String> {
     let files = super::list(root, Dialect::Terraform).ok()?;
-    Some(read(root, &files, &UnitOptions::default()).ok()?.unit.program?)
+    read(root, &files, &UnitOptions::default()).ok()?.unit.program
 }
 
 /// What a unit refers to in its working tree.

@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use super::{LocatedModule, ModuleNode, Texts, Walk};
 use crate::config::{Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
+use crate::disk::files;
 use crate::disk::roots::error::AutomaticFiles;
 use crate::disk::roots::unit::{AssembledFiles, Assembly};
 use crate::disk::roots::{self, Tree, TreeError, TreeOptions};
+use crate::lockfile;
 
 /// Reads the modules of a unit.
 pub(in crate::disk::roots) fn load(
@@ -27,7 +29,10 @@ pub(in crate::disk::roots) fn load(
     let mut unread = std::mem::take(&mut walk.assembly.unread);
     let unknown = walk.assembly.unknown_variables.take();
     unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
+    let of_module = located.as_ref().map(|located| root.join(&located.dir).join(lockfile::FILE_NAME));
+    let of_module = of_module.filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
     let mut tree = walk.finish()?;
+    tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
     tree.unread_parts = unread;
     tree.requirements.relocate(|origin| {
         if let Some(place) = places.get(&origin.file) {
