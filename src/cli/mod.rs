@@ -152,8 +152,9 @@ fn outcome(
     let ctx = |many: bool| {
         let recursive = many && named.len() < 2;
         let (top, in_work_tree) = services.scope.top();
-        let source = invocation.source();
-        InvocationContext { top, named: named.clone(), recursive, source, files_from_top: recursive || in_work_tree }
+        let files_from_top = recursive || in_work_tree;
+        let (source, tool) = (invocation.source(), arguments.global.tool.map(args::Tool::name));
+        InvocationContext { top, named: named.clone(), recursive, source, tool, files_from_top }
     };
     if invocation.may_wait() {
         services.interrupt.catch_signals();

@@ -13,6 +13,8 @@ pub struct InvocationContext {
     pub top: Top,
     /// The option that chose the source of packages.
     pub source: Vec<String>,
+    /// The value of `--tool`.
+    pub tool: Option<&'static str>,
     /// True if files are also shown relative to the top; otherwise as the run named them.
     pub files_from_top: bool,
 }
@@ -33,8 +35,9 @@ impl InvocationContext {
     pub fn of_all(&self, file: Option<&Path>) -> Place {
         let way = match &self.named[..] {
             _ if self.recursive => Way::All,
+            [] => Way::Here,
             [one] => Way::Named(one.clone()),
-            _ => Way::Here,
+            several => Way::Several(several.to_vec()),
         };
         self.place(way, file)
     }
@@ -46,7 +49,7 @@ impl InvocationContext {
 
     fn place(&self, way: Way, file: Option<&Path>) -> Place {
         let from_here = |file: &Path| if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
-        Place { way, file: file.map(from_here), source: self.source.clone() }
+        Place { way, file: file.map(from_here), source: self.source.clone(), tool: self.tool }
     }
 }
 
@@ -67,7 +70,7 @@ mod tests {
     fn ctx(named: &[&str], recursive: bool, to_top: &str) -> InvocationContext {
         let named = named.iter().map(PathBuf::from).collect();
         let top = Top { up: to_top.into(), down: PathBuf::new() };
-        InvocationContext { named, recursive, top, source: Vec::new(), files_from_top: !to_top.is_empty() }
+        InvocationContext { named, recursive, top, files_from_top: !to_top.is_empty(), ..InvocationContext::default() }
     }
 
     #[test]

@@ -171,6 +171,15 @@ pub(in crate::cli) enum Colour {
 }
 
 impl Tool {
+    /// Its value on the command line.
+    pub(in crate::cli) fn name(self) -> &'static str {
+        match self {
+            Tool::Auto => "auto",
+            Tool::Terraform => "terraform",
+            Tool::Tofu => "tofu",
+        }
+    }
+
     pub(in crate::cli) fn choice(self) -> ToolSelection {
         match self {
             Tool::Auto => ToolSelection::Auto,

@@ -9,6 +9,7 @@ mod template;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 
 use crate::words::shown;
@@ -77,6 +78,8 @@ pub struct Place {
     pub file: Option<PathBuf>,
     /// The option that chose the source of packages, which the next command needs too.
     pub source: Vec<String>,
+    /// The value of `--tool`, likewise.
+    pub tool: Option<&'static str>,
 }
 
 /// The way from the user to the root modules that a step is about.
@@ -86,6 +89,8 @@ pub enum Way {
     Here,
     /// A directory that the user named with `-C`.
     Named(PathBuf),
+    /// Several directories that the user named so.
+    Several(Vec<PathBuf>),
     /// A root module that was found with `-r`.
     Found(PathBuf),
     /// All root modules, with `-r`.
@@ -93,17 +98,17 @@ pub enum Way {
 }
 
 impl Way {
-    /// The directory for `-C`.
-    fn directory(&self, command: &CommandLine, reach: Reach) -> Option<String> {
-        let directory = match self {
-            Way::Named(directory) if reach != Reach::Nothing => directory,
+    /// The directories for `-C`.
+    fn directories(&self, command: &CommandLine, reach: Reach) -> &[PathBuf] {
+        match self {
+            Way::Named(directory) if reach != Reach::Nothing => slice::from_ref(directory),
+            Way::Several(directories) if reach != Reach::Nothing => directories,
             // A search already begins in the directory of the user.
             Way::Found(directory) if matches!(reach, Reach::Named | Reach::Found) && !command.is_recursive() => {
-                directory
+                slice::from_ref(directory)
             }
-            _ => return None,
-        };
-        (!directory.as_os_str().is_empty()).then(|| shell_word(&shown(directory)))
+            _ => &[],
+        }
     }
 }
 
@@ -137,12 +142,15 @@ impl CommandLine {
         let mut words = Vec::new();
         if let Some(Subcommand { name, reach }) = self.subcommand {
             words.push("tflock".to_owned());
-            let own = self.within.iter().map(|directory| shell_word(&shown(directory)));
-            words.extend(own.flat_map(|it| ["-C".to_owned(), it]));
-            words.extend(place.way.directory(self, reach).into_iter().flat_map(|it| ["-C".to_owned(), it]));
+            let own = self.within.iter().chain(place.way.directories(self, reach));
+            let own = own.filter(|directory| !directory.as_os_str().is_empty());
+            words.extend(own.flat_map(|directory| ["-C".to_owned(), shell_word(&shown(directory))]));
             words.push(name.to_owned());
             let searches = place.way == Way::All && reach == Reach::Found && !self.is_recursive();
             words.extend(searches.then(|| "-r".to_owned()));
+            if reach != Reach::Nothing && !self.has("--tool") {
+                words.extend(place.tool.iter().flat_map(|tool| ["--tool", tool].map(str::to_owned)));
+            }
             if template::takes_source(name) && !self.words.contains(&Word::Plain(Cow::Borrowed("--source"))) {
                 words.extend(place.source.iter().map(|word| shell_word(word)));
             }
@@ -271,8 +279,8 @@ impl Step {
     /// The same step for all root modules, with -r.
     #[must_use]
     pub fn for_all(mut self) -> Self {
-        let source = self.place.map(|place| place.source.clone()).unwrap_or_default();
-        self.place = Some(Arc::new(Place { way: Way::All, file: None, source }));
+        let place = self.place.as_deref().cloned().unwrap_or_default();
+        self.place = Some(Arc::new(Place { way: Way::All, file: None, ..place }));
         self
     }
 
@@ -384,6 +392,11 @@ mod tests {
         let wanted =
             r#"`tflock lock -r --source "net:https://a/ b"`, `tflock verify -r --source origin`, `tflock why -r`"#;
         assert_eq!(step.for_all(), wanted);
+        let way = Way::Several(vec!["a".into(), "b".into()]);
+        let both = Place { way, tool: Some("tofu"), ..Place::default() };
+        let step = step!("`tflock lock`, `tflock fmt -`, `tflock hash PATH`").at(Some(Arc::new(both)));
+        let wanted = "`tflock -C a -C b lock --tool tofu`, `tflock -C a -C b fmt --tool tofu -`, `tflock hash PATH`";
+        assert_eq!(step, wanted);
         let whole = step!("`tflock trust add ADDR`, `git log`, `tflock trust list --reason TEXT`, `tflock lock -r`");
         assert_eq!(whole.command().as_deref(), Some("tflock lock -r"));
         let mirror = Step::from(template!("`tflock mirror DIR`: {}")).filled_by(Hole::Directory, &["m".to_owned()]);
@@ -412,7 +425,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_value_is_one_word(value in any::<String>(), path in "[a/ `'\"\\\\$\n\t!%~é-]{1,9}") {
-            let place = Place { way: Way::Named(PathBuf::from(&path)), file: Some(PathBuf::from(&path)), source: Vec::new() };
+            let place = Place { way: Way::Named(PathBuf::from(&path)), file: Some(PathBuf::from(&path)), ..Place::default() };
             let step = step!("Say {} to `tflock add {} --replace`, or `git log -- PATH`.", value, value);
             let lines: Vec<_> = step.commands().map(|command| read(&command.words(&place).join(" "))).collect();
             let shown = shown(&PathBuf::from(&path));

@@ -212,7 +212,7 @@ fn trusted_hashes_are_checked_for_form_and_record() {
     let run = run.ended_with(3);
     assert!(run.stdout.contains("[packages-differ]") && !run.stdout.contains("--h1 verified"), "{run}");
     // What the help names works.
-    assert!(run.stdout.contains("`tflock lock --source origin`"), "{run}");
+    assert!(run.stdout.contains("`tflock lock --tool tofu --source origin`"), "{run}");
     assert!(!run.stdout.contains("--source=configured`"), "{run}");
 }
 
