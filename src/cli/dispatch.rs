@@ -209,8 +209,7 @@ impl Command {
                 {
                     return Ok(Outcome::of_body("help", Body::Explained(page)));
                 }
-                let length = if args.all { Length::All } else { Length::Long };
-                let page = generated::help(&args.command, length)?;
+                let page = generated::help(&args.command, if args.all { Length::All } else { Length::Long })?;
                 Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page.to_string()))))
             }),
         }

@@ -302,7 +302,7 @@ fn each_rule_that_advises_a_command_is_in_a_table() {
         .copied()
         .filter(|rule| Step::from(rule.help()).commands().any(|it| it.subcommand.is_some()))
         .collect();
-    println!(
+    eprintln!(
         "{} rules name a command, and the commands of {} are run",
         named.len(),
         named.intersection(&shown).count()

@@ -277,7 +277,7 @@ fn each_advised_command_is_run_by_a_test() {
     let of_worlds = FOLLOWED.iter().flat_map(|it| named(&format!("`tflock {}", it.command)).collect::<Vec<_>>());
     let run: BTreeSet<String> = of_hints.chain(of_rules).chain(of_worlds).collect();
     let named = advised();
-    println!("{} commands are advised, and {} of them run", named.len(), named.intersection(&run).count());
+    eprintln!("{} commands are advised, and {} of them run", named.len(), named.intersection(&run).count());
     let open: Vec<&String> = named.difference(&run).collect();
     assert!(open.is_empty(), "{open:?}");
 }

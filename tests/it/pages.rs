@@ -45,7 +45,7 @@ fn monorepo(count: usize) -> Workspace {
 }
 
 /// A page without the places where a browser may break a name.
-fn shown(page: String) -> String {
+fn shown(page: &str) -> String {
     page.replace("<wbr>", "")
 }
 
@@ -67,7 +67,7 @@ fn is_clean(page: &Page<'_>) {
 #[test]
 fn the_page_of_a_repository_is_filtered_sorted_printed_and_read_aloud() {
     let workspace = monorepo(6);
-    let text = shown(workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout);
+    let text = shown(&workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout);
     for needed in ["default-src 'none'", "module.net in 3 root modules", "live/app0005", "registry.terraform.io"] {
         assert!(text.contains(needed) != (needed == "registry.terraform.io"), "{needed}: {text}");
     }
@@ -170,7 +170,7 @@ fn what_others_wrote_stays_text() {
 fn a_thousand_root_modules_stay_below_five_megabytes() {
     let workspace = monorepo(1000);
     for args in [&["list", "-r"][..], &["verify", "-r", "--offline"]] {
-        let text = shown(workspace.tflock(None, args.iter().chain(&["--format", "html"])).ended_with(0).stdout);
+        let text = shown(&workspace.tflock(None, args.iter().chain(&["--format", "html"])).ended_with(0).stdout);
         assert!(text.len() < 5_000_000 && text.contains("live/app0999"), "{args:?}: {} bytes", text.len());
     }
     let Some(browser) = Browser::start() else { return };

@@ -134,20 +134,9 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         Err(error) => RootOutcome::failed(path, error),
     });
     let outcomes: Vec<RootOutcome> = outcomes.collect();
-    let is_unlocked = |root: &&RootOutcome| matches!(&root.body, Ok(Body::Install(report)) if report.unlocked);
-    let unlocked = outcomes.iter().filter(is_unlocked).count();
-    let compares =
-        |root: &RootOutcome| matches!(&root.body, Ok(Body::Install(report)) if report.has_compared_modules());
-    let compared = args.check && outcomes.iter().any(compares);
+    let of_modules = module_notes(&outcomes, args.check);
     let mut outcome = targets.finish("install", outcomes, notes);
-    outcome.notes.extend(compared.then_some(COMPARED));
-    if unlocked > 0 {
-        outcome.notes.push(step!(
-            "the modules of {} are not locked and were not installed: `tflock lock --lock-modules` locks them, `terraform get` \
-             installs them as they are",
-            counted(unlocked, "root module")
-        ));
-    }
+    outcome.notes.extend(of_modules);
     let lacks = |outcome: &RootOutcome| match &outcome.body {
         Ok(Body::Install(report)) => report.lacks_something(),
         _ => false,
@@ -229,6 +218,26 @@ fn fetched(
     notes.extend(fetching.notes());
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(found)
+}
+
+/// What was not done with modules: those that are not locked, and what no comparison covers.
+fn module_notes(outcomes: &[RootOutcome], check: bool) -> Vec<Step> {
+    let reports = || {
+        outcomes.iter().filter_map(|root| match &root.body {
+            Ok(Body::Install(report)) => Some(report),
+            _ => None,
+        })
+    };
+    let unlocked = reports().filter(|report| report.unlocked).count();
+    let unlocked = (unlocked > 0).then(|| {
+        step!(
+            "the modules of {} are not locked and were not installed: `tflock lock --lock-modules` locks them, `terraform get` \
+             installs them as they are",
+            counted(unlocked, "root module")
+        )
+    });
+    let is_compared = check && reports().any(InstallReport::has_compared_modules);
+    is_compared.then(|| COMPARED.into()).into_iter().chain(unlocked).collect()
 }
 
 impl InstallRoot {

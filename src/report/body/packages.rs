@@ -89,9 +89,9 @@ fn summary(reports: &[&InstallReport], many: bool, checked: bool) -> Option<Stri
         let (downloaded, linked) = (sum(|it| it.downloaded), sum(|it| if it.copied { 0 } else { it.bytes }));
         let all = reports.iter().flat_map(|report| &report.packages);
         let copied: u64 = all.filter(|it| it.copied).map(|it| it.bytes).sum();
-        let linked = (linked > 0).then(|| format!(", one copy on disk ({})", size(linked))).unwrap_or_default();
-        let copied = (copied > 0).then(|| format!(", {} copied", size(copied))).unwrap_or_default();
-        let on_disk = linked + &copied;
+        let linked = (linked > 0).then(|| format!(", one copy on disk ({})", size(linked)));
+        let copied = (copied > 0).then(|| format!(", {} copied", size(copied)));
+        let on_disk = [linked, copied].into_iter().flatten().collect::<String>();
         let what = providers(&new);
         return Some(format!("installed {what}{}: {} downloaded{on_disk}", in_roots(roots), size(downloaded)));
     }

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
+use super::registry::Registry;
 use super::run::{Invocation, Run};
 
 /// What users fill in, as far as every world has a value for it.
@@ -44,7 +45,7 @@ pub fn follow(invocation: &Invocation<'_>, run: &Run, records: &Path) {
     if invocation.program.file_stem().is_none_or(|name| name != "tflock") {
         return;
     }
-    let host = invocation.registry.map(|registry| registry.host()).unwrap_or_default();
+    let host = invocation.registry.map(Registry::host).unwrap_or_default();
     let raise: Vec<String> = invocation.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     for advised in commands(&format!("{}\n{}", run.stdout, run.stderr)) {
         let shown = |text: &str| {
