@@ -6,7 +6,7 @@
 //!
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/scan_tokens.rl` and `hclsyntax/parser.go`.
 //!
-//! BlockSpan headers: labels up to the opening brace.
+//! Block headers: labels up to the opening brace.
 
 mod expression;
 #[cfg(test)]
