@@ -62,7 +62,7 @@ fn trees(registry: &Registry) -> Vec<(String, String, &'static str)> {
         ),
         (format!("{{\"terraform\": {{\"source\": \"{git}//sub?ref=${{\\\"v1\\\"}}\"}}}}"), String::new(), "widget"),
         (
-            format!("{{\"include\": {{\"path\": \"${{find_in_parent_folders(\\\"root.hcl\\\")}}\"}}}}"),
+            "{\"include\": {\"path\": \"${find_in_parent_folders(\\\"root.hcl\\\")}\"}}".to_owned(),
             source(&format!("\"{git}?ref=v1\"")),
             "gadget",
         ),

@@ -19,7 +19,8 @@ pub fn assembled(files: &Files, unit: &str, config: &Config) -> Result<Files, St
     }
     for directory in [&*module, unit] {
         let below = files.iter().filter_map(|(path, text)| Some((path.strip_prefix(&format!("{directory}/"))?, text)));
-        let kept = below.filter(|(name, _)| name.ends_with(".tf") && !name.contains('/'));
+        let kept =
+            below.filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "tf") && !name.contains('/'));
         all.extend(kept.map(|(name, text)| (name.to_owned(), text.clone())));
     }
     // Terragrunt's order is random; where it matters, the recorded trees have this one.
