@@ -13,7 +13,7 @@ use crate::config::{RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
 use crate::disk::files;
-use crate::disk::roots::{MissingModules, TreeOptions, UnitMemo, load_tree};
+use crate::disk::roots::UnitMemo;
 use crate::error::{Error, ErrorKind};
 use crate::git::ChangedFiles;
 use crate::lockfile::LockFile;
@@ -22,6 +22,7 @@ use crate::path::worktree::{self, WorkTree};
 use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 use crate::step::{Step, shell_word};
+use crate::workspace::requiring::ProviderUse;
 
 #[derive(Debug, Default)]
 pub struct Discovered {
@@ -86,6 +87,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
                 called(start, (&locked, &others), &their_calls, (create, &units));
             let is_included =
                 |place: &SurveyedDirectory| UNIT_FILES.iter().any(|name| included.contains(&place.path.join(name)));
+            let mut uses = ProviderUse::default();
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
                 if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
@@ -96,7 +98,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
                     found.unread_units.push(path);
                 } else if create {
                     roots.insert(path);
-                } else if may_require(&start.join(&path)) {
+                } else if uses.may_require(&start.join(&path)) {
                     if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(path);
                 }
             }
@@ -118,13 +120,6 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let errors = survey.unreadable.into_iter().collect();
     let roots = roots.into_iter().collect();
     Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors, ..found })
-}
-
-/// False only if it is known that no provider is required; then `init` writes no lock file either.
-pub fn may_require(root: &Path) -> bool {
-    // Read as OpenTofu, which accepts all that Terraform accepts; only the number of providers matters, and no path.
-    let options = TreeOptions { missing: MissingModules::Skip, listed: 0, ..TreeOptions::new(Dialect::OpenTofu) };
-    load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
 }
 
 /// A hint for a directory that is no root module but has some below it.

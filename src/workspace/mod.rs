@@ -1,6 +1,7 @@
 //! Root modules: their paths, and flags, environment, settings files and clues, combined into one value for each of them.
 
 pub mod discover;
+pub mod requiring;
 mod root_module;
 mod tools;
 

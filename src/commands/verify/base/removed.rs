@@ -16,7 +16,7 @@ use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 use crate::path::{RepoPath, worktree};
 use crate::verify::Compared;
 use crate::version::Version;
-use crate::workspace::discover::may_require;
+use crate::workspace::requiring::ProviderUse;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Removed {
@@ -196,11 +196,12 @@ impl Base {
         let judged: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
         let exclusions = self.exclusions().unwrap_or_default();
+        let mut uses = ProviderUse::default();
         let is_unlocked = |directory: &&str| {
             let lock = RepoPath::from_git(*directory).join(FILE_NAME);
             let place = self.top.join(directory);
             let has_none = !reached.contains(*directory) && !self.changes.knows(&lock);
-            has_none && !exclusions.cover(&place) && may_require(&place)
+            has_none && !exclusions.cover(&place) && uses.may_require(&place)
         };
         let finding = |directory: &str| self.removed.finding(directory, &files::names_in(&self.top.join(directory)));
         let is_reported = |finding: &Finding| finding.rule == Rule::LockFileMissing;
