@@ -53,6 +53,7 @@ mod not_literal;
 mod offline;
 mod outdated;
 mod pages;
+mod passed;
 mod picture;
 mod policy;
 mod printed;
