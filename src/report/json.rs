@@ -151,14 +151,13 @@ pub(super) fn harmless(document: &impl Serialize) -> String {
     if text.contains("##") {
         text = text.replace("##", "#\\u0023");
     }
-    // Line feeds and blanks are those of the document: below it, all others are escaped already.
-    const DELETE: char = '\u{7f}';
-    if text.bytes().all(|byte| char::from(byte) < DELETE) {
+    // Line feeds and blanks are those of the document: below U+007F, all others are escaped already.
+    if text.bytes().all(|byte| byte < 0x7f) {
         return text;
     }
     let mut units = [0; 2];
     text.chars().fold(String::with_capacity(text.len()), |mut text, character| {
-        if character >= DELETE && hidden(character) {
+        if character >= '\u{7f}' && hidden(character) {
             text.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
             text.push(character);

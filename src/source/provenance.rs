@@ -43,8 +43,8 @@ fn listed(body: &[u8]) -> Result<Vec<Map<String, Value>>, serde_json::Error> {
 }
 
 /// True for a name that is not known to mean this machine.
-fn is_public(host: Option<Host<&str>>) -> bool {
-    let Some(Host::Domain(name)) = host else { return false };
+fn is_public(url: &Url) -> bool {
+    let Some(Host::Domain(name)) = url.host() else { return false };
     let name = name.trim_end_matches('.');
     name.contains('.') && !name.ends_with(".localhost")
 }
@@ -123,7 +123,7 @@ impl AttestationService {
             Error::new(ErrorKind::Unavailable, format!("{SERVICE} names a bundle that cannot be used: {why}"))
         };
         let url = Url::parse(place).map_err(|problem| refused(&problem.to_string()))?;
-        if url.scheme() != "https" || !is_public(url.host()) || !url.username().is_empty() {
+        if url.scheme() != "https" || !is_public(&url) || !url.username().is_empty() {
             return Err(refused("it is not at an https address of a public host").about_url(shown(&url)));
         }
         spend(left)?;
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn bundles_come_from_public_hosts() {
-        let is_public = |text: &str| is_public(Url::parse(text).unwrap().host());
+        let is_public = |text: &str| is_public(&Url::parse(text).unwrap());
         for host in
             ["localhost", "localhost.", "x.localhost", "X.LOCALHOST.", "x.localhost..", "127.0.0.1", "[::1]", "x", "x."]
         {
-            assert!(!Url::parse(&format!("https://{host}/b")).is_ok_and(|url| super::is_public(url.host())), "{host}");
+            assert!(!Url::parse(&format!("https://{host}/b")).is_ok_and(|url| super::is_public(&url)), "{host}");
         }
         assert!(
             is_public("https://tmaproduction.blob.core.windows.net/b") && is_public("https://localhost.example./b")

@@ -73,8 +73,8 @@ fn read(place: &Path) -> OwnFiles {
         let text = String::from_utf8(files::read(&place.join(name)).ok()??).ok()?;
         Some(SourceFile { path: PathBuf::from(name), text })
     };
-    let texts = |names: &[String]| names.iter().map(text).collect::<Option<Vec<_>>>();
-    let (Some(primary), Some(overrides)) = (texts(&selected.primary), texts(&selected.overrides)) else {
+    let read_all = |names: &[String]| names.iter().map(text).collect::<Option<Vec<_>>>();
+    let (Some(primary), Some(overrides)) = (read_all(&selected.primary), read_all(&selected.overrides)) else {
         return OwnFiles::Require;
     };
     Module::decode(&primary, &overrides, Dialect::OpenTofu).map_or(OwnFiles::Require, |module| of_module(&module))

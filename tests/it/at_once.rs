@@ -118,7 +118,7 @@ fn what_is_pruned_meanwhile_is_read_or_fetched_again() {
     let workspace = Workspace::with_files(&[]);
     let roots: Vec<String> = (0..6).map(|at| format!("root{at}")).collect();
     let required: String =
-        NAMES.iter().map(|name| format!("    {name} = {{ source = \"{}/acme/{name}\" }}\n", registry.host())).collect();
+        NAMES.map(|name| format!("    {name} = {{ source = \"{}/acme/{name}\" }}\n", registry.host())).concat();
     for root in &roots {
         workspace
             .write(&format!("{root}/main.tf"), &format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n"));

@@ -3,6 +3,8 @@
 //!
 //! `TFLOCK_TEST_WORLDS` says how many worlds are made, a few by default.
 
+use std::fmt::Write as _;
+
 use crate::support::dice::Dice;
 use crate::support::locked::{LOCK, rules};
 use crate::support::registry::Registry;
@@ -32,11 +34,11 @@ fn directory(dice: &mut Dice, registry: &Registry, below: &[&str]) -> String {
         }
         let constraint = dice.pick(&["", "version = \"~> 1.0\"", "version = \">= 1.1.0\"", "version = \"1.0.0\""]);
         let address = format!("{}/acme/{name}", registry.host());
-        text += &format!("    {name} = {{\n      source = \"{address}\"\n      {constraint}\n    }}\n");
+        let _ = write!(text, "    {name} = {{\n      source = \"{address}\"\n      {constraint}\n    }}\n");
     }
     text += "  }\n}\n";
     for module in below.iter().filter(|_| dice.one_in(2)) {
-        text += &format!("module \"{module}\" {{\n  source = \"./{module}\"\n}}\n");
+        let _ = write!(text, "module \"{module}\" {{\n  source = \"./{module}\"\n}}\n");
     }
     if dice.one_in(4) {
         text += "resource \"terraform_data\" \"x\" {\n}\n";
@@ -52,7 +54,7 @@ fn change(dice: &mut Dice, text: &str) -> String {
     };
     let without = |from: usize, count: usize| {
         let left = lines.iter().enumerate().filter(|(at, _)| !(from..from + count).contains(at));
-        left.map(|(_, line)| format!("{line}\n")).collect::<String>()
+        left.map(|(_, line)| [line, "\n"].concat()).collect::<String>()
     };
     let (entries, hashes) = (of("provider \""), of("    \""));
     if entries.is_empty() {

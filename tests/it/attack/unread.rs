@@ -280,8 +280,9 @@ fn what_became_unreadable_behind_a_link_was_readable_at_the_base() {
 #[cfg(unix)]
 #[test]
 fn what_became_unreadable_by_whatever_way_is_an_error() {
+    type Links = &'static [(&'static str, &'static str)];
     let registry = crate::support::locked::honest();
-    let links: [(&str, &[(&str, &str)], &str); 5] = [
+    let links: [(&str, Links, &str); 5] = [
         ("two links", &[("shared/one.tf", "two.tf"), ("app/one.tf", "../shared/one.tf")], ""),
         ("a linked directory", &[("app/net", "../shared")], "module \"net\" {\n  source = \"./net\"\n}\n"),
         ("a linked directory above", &[("app/all", "..")], "module \"net\" {\n  source = \"./all/shared\"\n}\n"),

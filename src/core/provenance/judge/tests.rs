@@ -151,6 +151,9 @@ fn an_archive_of_something_else_is_refused() {
     assert_eq!(named("package.zip"), [(Rule::ProvenanceVersion, Level::Warn)]);
 }
 
+/// The name of an archive for a platform.
+type Naming = fn(&str) -> String;
+
 /// What the holder of the key gets for attested archives of 1.3.0 that are offered as 1.4.0.
 #[test]
 fn an_older_release_is_not_offered_as_a_newer_one() {
@@ -188,7 +191,7 @@ fn an_older_release_is_not_offered_as_a_newer_one() {
     for tag in tags {
         assert_eq!(offered("1.4.0", &format!("refs/tags/{tag}"), &nameless), denied, "{tag}");
     }
-    let names: [(&str, fn(&str) -> String); 8] = [
+    let names: [(&str, Naming); 8] = [
         ("v", |platform| format!("terraform-provider-widget_v1.3.0_{platform}.zip")),
         ("level", |platform| format!("terraform-provider-widget_1.3.0_{platform}_v1.zip")),
         ("short", |platform| format!("widget_1.3.0_{platform}.zip")),
