@@ -106,8 +106,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     } else {
         query_online(changed, &cache, args, services)?
     };
-    let explained = explainer.iter().flat_map(|explainer| answered.explained(explainer));
-    let mut since_base: Vec<RootOutcome> = explained.collect();
+    let mut since_base = explainer.as_ref().map(|explainer| answered.explained(explainer)).unwrap_or_default();
     let (judged, notes) = answered.judged(&cache, options);
     if let Some(explainer) = explainer.filter(|_| targets.found) {
         let is_wanted = |place: &Path| is_below(scope, place) && !exclusions.as_ref().is_some_and(|it| it.cover(place));
