@@ -294,6 +294,7 @@ fn commands_in_the_worlds_of_the_book_3() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "the counts are what this test is for")]
 fn each_rule_that_advises_a_command_is_in_a_table() {
     let shown: BTreeSet<Rule> =
         ADVICE.iter().map(|advice| advice.rule).chain(FOLLOWED.iter().map(|followed| followed.rule)).collect();

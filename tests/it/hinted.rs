@@ -270,6 +270,7 @@ fn advised() -> BTreeSet<String> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "the counts are what this test is for")]
 fn each_advised_command_is_run_by_a_test() {
     let of_hints = HINTS.iter().flat_map(|hint| named(&format!("`{}", hint.command)).collect::<Vec<_>>());
     let of_rules =
