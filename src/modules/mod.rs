@@ -82,7 +82,7 @@ impl ModuleService {
 }
 
 impl FetchModules for ModuleService {
-    /// After Ctrl-C what comes of it is [`ErrorKind::Interrupted`].
+    /// After Ctrl-C what comes of it is an interruption.
     fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler) {
         let wanted = Wanted::of(terms, request);
         match self.fetcher(terms.dialect) {

@@ -40,7 +40,8 @@ fn human_output_is_one_line_and_says_what_was_not_checked() {
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
     note[signer-not-pinned]: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:5:13
-      and 1 more of this kind; -v lists them
+    note[signer-not-pinned]: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
+      --> .terraform.lock.hcl:15:17
     passed: 4 hashes proven, 4 unknown
     ");
     assert_eq!(registry.count(Endpoint::Zip), 0);

@@ -85,7 +85,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
                 format!(
                     "{text}locals {{\n  x = read_terragrunt_config(\"terragrunt.hcl\").locals.x\n}}\nterraform {{\n  source = local.x\n}}\n"
                 )
-            })
+            });
         },
         &["requirements-unread"],
     ),
@@ -108,7 +108,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
                 format!(
                     "{text}generate \"g\" {{\n  path = \"g.tf\"\n  if_exists = \"overwrite\"\n  contents = \"provider \\\"widget\\\" {{\\n  x = \\\"a\\\"${{get_env(\"X\")}}\\\"\\\"\\n}}\"\n}}\n"
                 )
-            })
+            });
         },
         &["requirements-unread"],
     ),
@@ -119,7 +119,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
                 format!(
                     "{text}generate \"g\" {{\n  path = \"/tmp/tflock-g.tf\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}}\n"
                 )
-            })
+            });
         },
         &["requirements-unread"],
     ),

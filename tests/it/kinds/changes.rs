@@ -117,7 +117,7 @@ const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
 
 #[test]
 fn each_change_of_a_stack_has_its_verdict() {
-    let registry = honest().release("acme/extra", "1.0.0", &PLATFORMS);
+    let registry = honest().release("acme/extra", "1.0.0", PLATFORMS);
     let base = stack();
     lock(&base, &registry, &[]).ended_with(0);
     base.write(".gitignore", ".*.lock\n");

@@ -133,7 +133,7 @@ fn a_new_lock_file_needs_a_tool_and_one_fetch_serves_all_units() {
 
 #[test]
 fn a_new_lock_file_starts_from_that_of_the_module() {
-    let registry = honest().release("acme/gadget", "2.1.0", &PLATFORMS);
+    let registry = honest().release("acme/gadget", "2.1.0", PLATFORMS);
     let workspace = tree(&registry, "terraform {\n  source = \"../../modules/net\"\n}\n", "");
     let lock = ["lock", "--tool", "terraform", "--platform", PLATFORMS[0]];
     let main = workspace.read("modules/net/main.tf");

@@ -30,7 +30,7 @@ const CONSTRAINTS: [(&str, Allows); 9] = [
 /// A registry with twenty providers of all versions. The packages of one name and version are made once.
 fn registry(providers: &[String]) -> Registry {
     providers.iter().fold(Registry::start(), |registry, provider| {
-        VERSIONS.iter().fold(registry, |registry, version| registry.release(provider, &shown(*version), &PLATFORMS))
+        VERSIONS.iter().fold(registry, |registry, version| registry.release(provider, &shown(*version), PLATFORMS))
     })
 }
 

@@ -120,7 +120,7 @@ mod tests {
             ("modules//lake", "./modules/lake", "modules"),
             ("../../modules//lake?ref=v1", "./../../modules/lake", "../../modules"),
             ("file:///w/modules//lake", "./../../modules/lake", "../../modules"),
-            ("", ".//", ""),
+            ("", "././", ""),
             ("git::https://t:k@h.example/r.git//d?ref=v1", "git::https://h.example/r.git//d?ref=v1", ""),
             ("git@github.com:a/b.git", "git@github.com:a/b.git", ""),
             ("github.com/a/b//c", "github.com/a/b//c", ""),

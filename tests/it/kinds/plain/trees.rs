@@ -168,13 +168,15 @@ fn text_of_unit(dice: &mut Dice) -> String {
     if dice.one_in(2) {
         text += &include(dice, "common", "\"${dirname(find_in_parent_folders(\"root.hcl\"))}/_common/c.hcl\"");
     }
-    text += &format!("locals {{\n  name = {}\n}}\n", pick(dice).replace("local.name", "\"a\""));
-    text += &match dice.below(5) {
+    let name = pick(dice).replace("local.name", "\"a\"");
+    text.extend(["locals {\n  name = ", &name, "\n}\n"]);
+    let source = match dice.below(5) {
         0 => String::new(),
         1 => "terraform {\n  source = null\n}\n".to_owned(),
         2 => format!("terraform {{\n  source = \"../../../../modules//${{{}}}\"\n}}\n", pick(dice)),
         _ => format!("terraform {{\n  source = \"${{get_repo_root()}}/modules/${{{}}}\"\n}}\n", pick(dice)),
     };
+    text += &source;
     text += &inputs(dice);
     if dice.one_in(2) {
         text += &generate(dice, "unit");
