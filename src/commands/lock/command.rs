@@ -12,7 +12,7 @@ use crate::commands::Services;
 use crate::commands::hashes::Publishing;
 use crate::commands::shared::options::{Below, LockFlags, Modules, Within};
 use crate::commands::shared::sources::PackageSources;
-use crate::commands::shared::targets::{Targets, Unlocked};
+use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
 use crate::dialect::Dialect;
 use crate::disk::roots::Reselected;
 use crate::error::{Error, ErrorKind, ExitCode};
@@ -178,6 +178,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
     let mut outcome = outcome.with_error(unrecorded).with_error(Error::all(collected.overridden));
     outcome.notes.extend(collected.notes);
+    outcome.notes.extend(not_considered(&outcome, services.variables()));
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);

@@ -13,11 +13,26 @@ use crate::finding::{Finding, Level, Rule};
 use crate::git::ChangedFiles;
 use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::path::{shown, worktree};
+use crate::settings::Variables;
 use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::{Search, discover};
 use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
+
+/// Variables by which Terragrunt reads something else than its units say.
+const OF_TERRAGRUNT: [&str; 6] =
+    ["TG_SOURCE", "TG_SOURCE_MAP", "TG_CONFIG", "TG_FEATURE", "TG_TF_PATH", "TG_TF_DEFAULT_REGISTRY_HOST"];
+
+/// That such variables are set, and do not count here.
+pub fn not_considered(outcome: &Outcome, variables: &Variables) -> Option<String> {
+    let set: Vec<&str> = OF_TERRAGRUNT.into_iter().filter(|name| variables.get(name).is_some()).collect();
+    if set.is_empty() || !outcome.kinds.values().any(|kind| *kind == RootKind::Unit) {
+        return None;
+    }
+    let are = if set.len() == 1 { "is" } else { "are" };
+    Some(format!("{} {are} not considered: Terragrunt may use something else than was read", set.join(", ")))
+}
 
 #[derive(Debug)]
 pub struct Targets<'a> {

@@ -15,7 +15,7 @@ use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
-use crate::commands::shared::targets::{Targets, Unlocked};
+use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -126,6 +126,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     notes.extend(not_judged(&nested));
     notes.extend(base.as_ref().map(Base::changed_sources).transpose()?.unwrap_or_default());
     notes.extend(assumed);
+    notes.extend(not_considered(&outcome, services.variables()));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }

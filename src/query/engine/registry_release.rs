@@ -345,7 +345,10 @@ impl RegistrySource {
             let against = |(platform, reported): (&Platform, &Reported)| {
                 reported.contradiction(addr, platform, &self.archive_of(*listed.get(platform)?))
             };
-            return judged.filter_map(against).map(|it| it.remedied_by("Report it to the registry.")).collect();
+            return judged
+                .filter_map(against)
+                .map(|it| it.remedied_by("Report it to the registry: its list of hashes is wrong."))
+                .collect();
         }
         if query.rules.reported == ReportedRule::Ignore {
             return Vec::new();
@@ -416,7 +419,8 @@ impl RegistrySource {
 }
 
 /// What to do where the registry contradicts itself about a wanted package.
-const OTHERS_ALONE: &str = "Report it to the registry. `--platform` can lock the other platforms alone.";
+const OTHERS_ALONE: &str =
+    "Report it to the registry: its list of hashes is wrong. `--platform` can lock the other platforms alone.";
 
 /// What the origin reports with each of the requested packages; empty if it reports nothing.
 fn reports(lines: &BTreeMap<Platform, RegistryLine>) -> BTreeMap<Platform, Option<ReportedPackages>> {

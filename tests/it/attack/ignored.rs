@@ -16,7 +16,7 @@ fn put(workspace: &Workspace, path: &str, kind: &str) {
         "zero" => link("/dev/zero"),
         "stdin" => link("/dev/stdin"),
         "pipe" => assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success()),
-        _ => std::fs::File::create(&place).unwrap().set_len(1 << 30).unwrap(),
+        _ => std::fs::File::create(&place).unwrap().set_len(1 << 27).unwrap(),
     }
 }
 

@@ -186,3 +186,17 @@ fn a_module_of_another_repository_is_fetched_once() {
     let run = gated(&format!("policy {{\n  module_hosts = [\"{host}\"]\n}}\n"));
     assert!(!denied(&run).contains(&"requirements-unread".to_owned()), "{run}");
 }
+
+#[test]
+fn variables_of_terragrunt_are_named_once() {
+    let registry = honest();
+    let workspace = unit(SOURCE).env("TG_SOURCE", "../elsewhere").env("TG_TF_PATH", "tofu");
+    let run = lock(&workspace, &registry, &[]).ended_with(0);
+    let note = "TG_SOURCE, TG_TF_PATH are not considered: Terragrunt may use something else than was read";
+    assert!(run.stderr.contains(note) && !run.stderr.contains("elsewhere"), "{run}");
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]);
+    assert_eq!(run.stderr.matches(note).count(), 1, "{run}");
+    let module = Workspace::with_files(&[("main.tf", MAIN)]).env("TG_SOURCE", "../elsewhere");
+    let run = module.tflock(&registry, ["lock", "--platform", PLATFORMS[0]]).ended_with(0);
+    assert!(!run.stderr.contains("not considered"), "{run}");
+}
