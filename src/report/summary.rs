@@ -113,6 +113,7 @@ enum End {
     Newest,
     Excluded,
     Same,
+    HashesOnly,
     Passed,
     Warned,
     Unread,
@@ -125,13 +126,14 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 15] = [
+const WORDS: [(End, &str); 16] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
     (End::Newest, "at the newest allowed versions"),
     (End::Excluded, "at a version that is not allowed"),
     (End::Same, "up to date"),
+    (End::HashesOnly, "complete, requirements not read"),
     (End::Passed, "passed"),
     (End::Warned, "passed with warnings"),
     (End::Unread, "passed, requirements not read"),
@@ -248,6 +250,7 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
         Ok(Body::Changes(changes)) if changes.need == Need::Unchecked => End::PartlyChecked,
+        Ok(Body::Changes(_)) if is_unread(root) => End::HashesOnly,
         Ok(Body::Changes(_)) => End::Same,
         Ok(_) => End::Reported,
     }
@@ -300,11 +303,27 @@ fn says_unread(finding: &Finding) -> bool {
     finding.rule == Rule::RequirementsUnread
 }
 
+/// How many root modules were judged, and in how many of them requirements were not read, or not all. What could not be opened
+/// was not read either.
+fn judged(outcome: &Outcome) -> [usize; 2] {
+    let mut read: BTreeMap<&Path, bool> = BTreeMap::new();
+    for root in &outcome.roots {
+        let is_read = match &root.body {
+            Ok(Body::Verified(verified)) if verified.unchanged => continue,
+            Ok(Body::Verified(verified)) => verified.not_checked.is_none(),
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        *read.entry(&root.path).or_insert(true) &= is_read && !is_unread(root);
+    }
+    [read.len(), read.values().filter(|is_read| !**is_read).count()]
+}
+
 pub(super) struct Verdict {
     word: &'static str,
     denied: usize,
     warned: usize,
-    /// How many root modules there are, and in how many of them requirements were not read.
+    /// How many root modules were judged, and in how many of them requirements were not read.
     roots: [usize; 2],
     /// A command that can be copied.
     next: Option<String>,
@@ -320,9 +339,8 @@ impl Verdict {
         let count = |level| groups.iter().filter(|group| group.first.level == level).count();
         let (denied, warned) = (count(Level::Deny), count(Level::Warn));
         let next = next(outcome, &groups);
-        let unread = outcome.roots.iter().filter(|root| is_unread(root)).count();
         let word = word(outcome.code, warned > 0);
-        Some(Self { word, denied, warned, roots: [outcome.roots.len(), unread], next })
+        Some(Self { word, denied, warned, roots: judged(outcome), next })
     }
 
     /// True if there is nothing to say but that all passed.

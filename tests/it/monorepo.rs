@@ -138,6 +138,6 @@ fn one_more_line_for_each_that_fails() {
     workspace.write(&file, &format!("{}\"zh:{}{}", &text[..at], "0".repeat(8), &text[at + 12..]));
     workspace.write(&format!("{}/main.tf", root(9)), "terraform {\n");
     let bad = workspace.tflock(&registry, ["verify", "-r", "--offline"]);
-    assert_eq!(bad.stdout.lines().count(), good.stdout.lines().count() + 6, "{bad}");
+    assert_eq!(bad.stdout.lines().count(), good.stdout.lines().count() + 7, "{bad}");
     insta::assert_snapshot!("monorepo_failing", screen(&bad));
 }

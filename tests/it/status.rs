@@ -47,7 +47,7 @@ fn says(workspace: &Workspace, registry: &Registry, words: &[&str]) -> String {
     for word in words {
         assert!(run.stdout.contains(word), "{word}: {run}");
     }
-    let next = run.stdout.lines().last().unwrap_or_default();
+    let next = run.stdout.lines().find(|line| line.starts_with("next")).unwrap_or_default();
     next.split('`').nth(1).unwrap_or_default().to_owned()
 }
 

@@ -48,7 +48,7 @@ pub(super) fn remedied(
     findings
 }
 
-/// The base or the last commit of the history in which the entry has none of these hashes.
+/// The base or the last commit of the history in which the entry has not one of these hashes.
 fn commit(root: &GateRoot, addr: &ProviderAddr, refuted: &[&str], searches: &Cell<usize>) -> Option<String> {
     let entry = root.lock().get(addr)?;
     let at_base = root.base().filter(|(_, before)| before.get(addr).is_some_and(|it| is_before(it, entry, refuted)));

@@ -113,12 +113,13 @@ pub(super) fn status(status: &Status, style: Style) -> Part {
     rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed))));
     let NextStep { command, effect } = &status.next;
     rows.push(("next", format!("`{command}` {effect}")));
-    let unread = &status.requirements_unread;
+    let unread: BTreeSet<&String> = status.requirements_unread.iter().chain(&status.unreadable).collect();
+    let unread: Vec<String> = unread.into_iter().cloned().collect();
     if !unread.is_empty() {
         let (all, read) = (status.root_modules, status.root_modules - unread.len());
         rows.push((
             "requirements",
-            format!("checked in {read} of {}, not in {}", counted(all, "root module"), named(unread)),
+            format!("checked in {read} of {}, not in {}", counted(all, "root module"), named(&unread)),
         ));
     }
     let line =

@@ -154,3 +154,21 @@ fn a_change_of_what_is_not_read_is_denied() {
     commit(&workspace, "new");
     assert_eq!(denied(&gated(&workspace, &registry, &[]).ended_with(3)), [UNREAD]);
 }
+
+/// What cannot be opened was not read either, and what is unchanged was not judged.
+#[test]
+fn only_what_was_read_is_counted_as_checked() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    for (folder, text) in [("broken", "terraform {"), ("live", MAIN)] {
+        workspace.write(&format!("{folder}/{LOCK}"), &workspace.lock_file());
+        workspace.write(&format!("{folder}/main.tf"), text);
+    }
+    workspace.write("live/terragrunt.hcl", UNKNOWN);
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(2);
+    assert!(run.stdout.ends_with("requirements checked in 1 of 3 root modules\n"), "{run}");
+    let run = workspace.tflock(&registry, ["status"]).ended_with(0);
+    assert!(run.stdout.contains("checked in 1 of 3 root modules, not in broken, live\n"), "{run}");
+    let run = lock(&workspace, &registry, &["-r", "--check"]).ended_with(2);
+    assert!(run.stdout.contains("1 up to date, 1 complete, requirements not read, 1 failed"), "{run}");
+}

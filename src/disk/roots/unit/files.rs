@@ -34,7 +34,7 @@ impl RepositoryFiles {
     }
 }
 
-/// What is at a path: as it was found first.
+/// What was found first at a path.
 fn once<T: Clone>(
     known: &Mutex<HashMap<PathBuf, Found<T>>>,
     place: &Path,
