@@ -13,10 +13,10 @@ use crate::support::workspace::Workspace;
 const FEW: u64 = 30;
 
 /// Platforms of developers' machines, so `init` finds its own.
-const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
-const SETTINGS: &str = "platforms = [\"linux_amd64\", \"linux_arm64\", \"darwin_amd64\", \"darwin_arm64\"]\n";
+pub const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
+pub const SETTINGS: &str = "platforms = [\"linux_amd64\", \"linux_arm64\", \"darwin_amd64\", \"darwin_arm64\"]\n";
 const NAMES: [&str; 3] = ["extra", "gadget", "widget"];
-const INIT: [&str; 5] = ["init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly"];
+pub const INIT: [&str; 5] = ["init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly"];
 
 fn registry() -> Registry {
     let releases = NAMES.iter().flat_map(|name| ["1.0.0", "1.1.0", "2.0.0"].map(|version| (name, version)));
@@ -47,7 +47,7 @@ fn directory(dice: &mut Dice, registry: &Registry, below: &[&str]) -> String {
 }
 
 /// Changes a lock file in one way, or leaves it.
-fn change(dice: &mut Dice, text: &str) -> String {
+pub fn change(dice: &mut Dice, text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let of = |part: &str| -> Vec<usize> {
         lines.iter().enumerate().filter(|(_, line)| line.contains(part)).map(|(at, _)| at).collect()
@@ -77,9 +77,14 @@ fn change(dice: &mut Dice, text: &str) -> String {
     }
 }
 
+/// How many worlds are made.
+pub fn worlds(few: u64) -> u64 {
+    std::env::var("TFLOCK_TEST_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
+
 /// Every third world, from one of the first three on: no test is to take long.
 fn what_verify_passes_init_accepts(from: u64) {
-    let count = std::env::var("TFLOCK_TEST_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
+    let count = worlds(FEW);
     let registry = registry();
     let (mut passed, mut wrong) = (0, Vec::new());
     for world in (from..count).step_by(3) {

@@ -5,6 +5,7 @@ mod cache_server;
 mod cases;
 mod changes;
 mod overlay;
+mod passed;
 mod plain;
 mod second;
 mod sources;

@@ -17,8 +17,13 @@ const TOP: &str = "/repo";
 
 /// The providers that a unit requires, each with its constraints; else why Terragrunt or the tool refuses.
 pub fn requirements(files: &Files, unit: &str) -> Result<BTreeMap<String, String>, String> {
+    module::requirements(&assembled(files, unit)?)
+}
+
+/// The configuration files of the directory in which Terragrunt would run the tool, by name.
+pub fn assembled(files: &Files, unit: &str) -> Result<Files, String> {
     let config = unit::read(files, &format!("{TOP}/{unit}/terragrunt.hcl"))?;
-    module::requirements(&module::assembled(files, unit, &config)?)
+    module::assembled(files, unit, &config)
 }
 
 /// A path without `.` and `..`.
