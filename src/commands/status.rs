@@ -26,7 +26,7 @@ use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
 use crate::step::CommandLine;
 use crate::version::Version;
-use crate::workspace::discover::Search;
+use crate::workspace::discover::{Search, UnlockedUnits};
 use crate::{lockfile, modulelock, settings, trust, verify};
 
 /// Summarize the lock files here and below, and name the command that comes next.
@@ -62,8 +62,20 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
     let next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
-    let status = Status { excluded: targets.excluded, ..found.status(judged.len(), next) };
-    Ok(Outcome { dialect: targets.dialect(), error, ..Outcome::of_body("status", Body::Status(Box::new(status))) })
+    let UnlockedUnits { paths, of_modules, .. } = &targets.unlocked_units;
+    let status = Status {
+        excluded: targets.excluded,
+        templates: targets.templates(),
+        units_without_lock_file: paths.len() + of_modules.values().map(Vec::len).sum::<usize>(),
+        ..found.status(judged.len(), next)
+    };
+    let notes = targets.notes_on_units().collect();
+    Ok(Outcome {
+        dialect: targets.dialect(),
+        error,
+        notes,
+        ..Outcome::of_body("status", Body::Status(Box::new(status)))
+    })
 }
 
 /// The errors in settings, each once: one of them may be the reason why no root module can be read.
@@ -172,6 +184,8 @@ impl RepositoryState {
         Status {
             root_modules,
             excluded: 0,
+            templates: 0,
+            units_without_lock_file: 0,
             without_lock_file: self.without_lock_file,
             unreadable: self.unreadable,
             not_checked: self.not_checked,

@@ -124,6 +124,10 @@ pub struct Calls {
     pub is_unit: bool,
     /// True if what a unit requires can be known.
     pub is_read: bool,
+    /// The directory of the module of a unit, if it is in the working tree.
+    pub unit_module: Option<PathBuf>,
+    /// True for a unit that only stacks use.
+    pub is_template: bool,
 }
 
 pub fn calls(start: &Path, place: &SurveyedDirectory, units: &Arc<UnitMemo>) -> Calls {
@@ -175,8 +179,11 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &Arc<UnitMemo>) -> 
 
 fn calls_of_unit(place: &SurveyedDirectory, unit: &UnitReferences) -> Calls {
     let from_start = |path: &PathBuf| join(&place.path, &path.to_string_lossy());
+    let module = unit.module.as_ref().map(|module| join(&place.path, module));
     Calls {
-        local_modules: unit.module.iter().map(|module| join(&place.path, module)).collect(),
+        local_modules: module.iter().cloned().collect(),
+        unit_module: module,
+        is_template: unit.is_template,
         has_unread_sources: unit.has_unknown_module,
         included: unit.includes.iter().map(from_start).collect(),
         is_unit: unit.refers || !place.configuration.is_empty(),

@@ -6,6 +6,7 @@
 //!
 //! The configuration and the attributes of a repository are read here too.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -305,6 +306,13 @@ impl Git {
     pub fn is_ignored(&self, path: &Path) -> bool {
         let answer = self.launcher.run(["check-ignore".as_ref(), "--quiet".as_ref(), "--".as_ref(), path.as_os_str()]);
         answer.is_ok_and(|answer| answer.succeeded())
+    }
+
+    /// Those of some files, relative to the directory, that git ignores and does not track.
+    pub fn ignored(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
+        let input = paths.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect::<Vec<_>>().join(&0);
+        let answer = self.launcher.run_with(["check-ignore", "-z", "--stdin"], input);
+        answer.map(|answer| answer.texts().map(PathBuf::from).collect()).unwrap_or_default()
     }
 
     /// The value of an attribute of a path below the top, from whichever file sets it; `unspecified` if none does.

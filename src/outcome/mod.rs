@@ -59,6 +59,8 @@ pub struct Outcome {
     pub work_tree: Option<WorkTreeFindings>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
+    /// How many units have no lock file because only stacks use them.
+    pub templates: usize,
     /// The kinds of root modules that are no modules.
     pub kinds: BTreeMap<PathBuf, RootKind>,
     /// For `verify --base`: what the change does to lock files, as `diff` explains it.

@@ -154,6 +154,10 @@ pub struct Status {
     pub root_modules: usize,
     /// How many it leaves out.
     pub excluded: usize,
+    /// How many units have no lock file because only stacks use them.
+    pub templates: usize,
+    /// How many other units have none, which is a choice.
+    pub units_without_lock_file: usize,
     /// Those without a lock file that need one.
     pub without_lock_file: Vec<String>,
     /// Those that cannot be read.

@@ -65,6 +65,9 @@ impl Serialize for OfMany<'_> {
         if self.outcome.excluded > 0 {
             document.serialize_entry("excluded", &self.outcome.excluded)?;
         }
+        if self.outcome.templates > 0 {
+            document.serialize_entry("templates", &self.outcome.templates)?;
+        }
         document.serialize_entry("roots", &Listing(self.outcome))?;
         if let Some(error) = &self.outcome.error {
             document.serialize_entry("error", error)?;

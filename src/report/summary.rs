@@ -190,15 +190,19 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     let roots = worst(outcome);
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
-    let count = root_modules(roots.len()) + &excluded(outcome.excluded) + &among(&kinds(outcome));
+    let not_counted = not_counted(outcome.excluded, outcome.templates);
+    let count = root_modules(roots.len()) + &not_counted + &among(&kinds(outcome));
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
 }
 
-/// ` (40 excluded by .tflock.hcl)`; empty if none are.
-pub(super) fn excluded(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(" ({count} excluded by {})", settings::FILE_NAME) }
+/// ` (40 excluded by .tflock.hcl, 3 unit templates)`; empty without either.
+pub(super) fn not_counted(excluded: usize, templates: usize) -> String {
+    let excluded = (excluded > 0).then(|| format!("{excluded} excluded by {}", settings::FILE_NAME));
+    let templates = (templates > 0).then(|| counted(templates, "unit template"));
+    let parts: Vec<String> = excluded.into_iter().chain(templates).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// The rules that refuse a root module or the working tree.

@@ -1,6 +1,8 @@
 //! What a name means here: which root modules are below a directory, with the directories that the search skips, and which
 //! provider of a root module a source address, a local name or a type stands for.
 
+mod units;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
+use crate::config::RootKind;
 use crate::config::edit::suggest;
-use crate::config::{RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
 use crate::disk::files;
@@ -23,6 +25,9 @@ use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 use crate::step::{Step, shell_word};
 use crate::workspace::requiring::ProviderUse;
+use units::{is_of_its_own, with_ignored_lock_file};
+
+pub use units::UnlockedUnits;
 
 #[derive(Debug, Default)]
 pub struct Discovered {
@@ -37,8 +42,7 @@ pub struct Discovered {
     /// Directories without a lock file that are no roots, though no module calls them: a source that is not read may name
     /// them.
     pub withheld: Vec<PathBuf>,
-    /// Units without a lock file that get none, as what they require is not known.
-    pub unread_units: Vec<PathBuf>,
+    pub unlocked_units: UnlockedUnits,
     /// The first directory whose sources are not read, as far as that matters.
     pub unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
@@ -74,28 +78,29 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let their_calls = read(start, &others, &units);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
-            Some(RootKind::Unit) => create && calls.is_unit,
+            Some(RootKind::Unit) => create && calls.is_unit && calls.is_read && !calls.is_template,
             Some(_) => create,
             None => false,
         };
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
             others.iter().zip(&their_calls).filter(is_candidate).collect();
-        if !candidates.is_empty() {
+        let mut included = their_calls.iter().flat_map(|calls| calls.included.iter().cloned()).collect();
+        let has_locked_below = |(place, calls): (&SurveyedDirectory, &Calls)| {
+            is_of_its_own(place, calls, &included) && locked.iter().any(|other| other.path.starts_with(&place.path))
+        };
+        if !candidates.is_empty() || others.iter().zip(&their_calls).any(has_locked_below) {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let Called { modules, included, unread_caller } =
+            let Called { modules, included: of_all, unread_caller } =
                 called(start, (&locked, &others), &their_calls, (create, &units));
-            let is_included =
-                |place: &SurveyedDirectory| UNIT_FILES.iter().any(|name| included.contains(&place.path.join(name)));
+            included = of_all;
             let mut uses = ProviderUse::default();
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
                 if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
                     found.withheld.push(path);
-                } else if place.kind == Some(RootKind::Unit) && is_included(place) {
+                } else if place.kind == Some(RootKind::Unit) && !is_of_its_own(place, calls, &included) {
                     // It is a part of other units.
-                } else if place.kind == Some(RootKind::Unit) && !calls.is_read {
-                    found.unread_units.push(path);
                 } else if create {
                     roots.insert(path);
                 } else if uses.may_require(&start.join(&path)) {
@@ -104,8 +109,20 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
             }
             found.unread_caller = unread_caller;
         }
+        let get_none = others
+            .iter()
+            .zip(&their_calls)
+            .filter(|(place, calls)| is_of_its_own(place, calls, &included) && !roots.contains(&place.path));
+        found.unlocked_units = UnlockedUnits::of(get_none, &locked);
+        let new_units = others.iter().filter(|place| place.kind == Some(RootKind::Unit) && roots.contains(&place.path));
+        for path in with_ignored_lock_file(start, new_units.map(|place| &place.path)) {
+            roots.remove(&path);
+        }
     }
-    let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
+    let of_work_tree = || {
+        let places = roots.iter().chain(&without_lock).chain(&found.unlocked_units.paths);
+        Exclusions::of_work_tree(start, places.map(PathBuf::as_path))
+    };
     let exclusions = search.exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
     let top = worktree::absolute(start);
     let before = roots.len() + without_lock.len();
@@ -114,7 +131,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     found.excluded = before - roots.len() - without_lock.len();
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
-    found.unread_units.retain(|path| !exclusions.cover(&top.join(path)));
+    found.unlocked_units.leave_out(start, |path| exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));
     found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && roots.contains(path)).collect();
     let errors = survey.unreadable.into_iter().collect();

@@ -376,7 +376,7 @@ impl RunSettings {
     }
 
     /// What units need to know: the command line goes before the settings.
-    fn unit_options(&self) -> UnitOptions {
+    pub fn unit_options(&self) -> UnitOptions {
         let environment = self.modules.over(&self.settings.unit_environment);
         let listed = self.settings.policy.module_hosts.iter().flatten();
         let hosts = listed.chain(&*self.modules.known_hosts).cloned();

@@ -10,6 +10,7 @@ use super::session::LockSession;
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::hashes::Publishing;
+use crate::commands::shared::assumed;
 use crate::commands::shared::options::{Below, LockFlags, Modules, Within};
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
@@ -164,8 +165,10 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Notes = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());
+    notes.extend(targets.notes_on_units());
     notes.extend(sources.notes());
     notes.extend(collected.warnings);
+    notes.extend(assumed::notes(collected.assumed));
     notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
     let outcome = targets.finish(request.command, begun, notes);

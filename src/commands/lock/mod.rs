@@ -178,6 +178,7 @@ impl LockRoots<'_> {
         self.named.see(root.names());
         let mut notes = BTreeSet::new();
         let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
+        let assumed = std::mem::take(&mut root.assumed);
         let is_recorded = |(addr, version): &(ProviderAddr, Version)| {
             root.lock.get(addr).is_some_and(|entry| entry.version == *version)
         };
@@ -188,6 +189,7 @@ impl LockRoots<'_> {
             *collected.accepted.entry(release).or_default() |= is_recorded;
         }
         collected.warnings.extend(warnings);
+        collected.assumed.push(assumed);
         collected.reselected.extend(named);
         collected.notes.extend(notes);
         prepared.map(|()| root)

@@ -10,6 +10,7 @@ use super::intent::RecordedPlatforms;
 use super::module_lock::ModuleLockEdit;
 use super::request::LockRequest;
 use crate::addr::ProviderAddr;
+use crate::commands::shared::assumed;
 use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::witnesses::Earlier;
 use crate::config::RootKind;
@@ -57,6 +58,8 @@ pub struct LockRoot {
     pub(super) prepared: Prepared,
     pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<String>,
+    /// What was assumed of a unit.
+    pub(super) assumed: BTreeSet<String>,
     pub(crate) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
     pub(super) missing_modules: Vec<String>,
@@ -129,6 +132,7 @@ impl LockRoot {
         let (lock, spans, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
         let modules =
             tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
+        let assumed = tree.iter().flat_map(|tree| assumed::of_unit(&settings.path, tree)).collect();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let tree = tree.map(Arc::unwrap_or_clone);
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
@@ -172,6 +176,7 @@ impl LockRoot {
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             warnings,
+            assumed,
             settings: settings.clone(),
         })
     }

@@ -38,6 +38,8 @@ pub(super) struct LockSession<'a> {
 pub(super) struct Collected {
     /// Warnings about configuration.
     pub(super) warnings: Vec<String>,
+    /// What was assumed of each of them.
+    pub(super) assumed: Vec<BTreeSet<String>>,
     /// The releases that may be accepted as republished, and whether some root module records them.
     pub(super) accepted: BTreeMap<(ProviderAddr, Version), bool>,
     /// The named packages that are locked in some root module.

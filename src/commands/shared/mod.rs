@@ -1,6 +1,7 @@
 //! What commands share, and is none itself: the root modules of a run ([`targets`]), sources and services, options, the
 //! trust file, known providers, and other records of a release.
 
+pub mod assumed;
 pub(crate) mod options;
 #[cfg(test)]
 mod options_tests;

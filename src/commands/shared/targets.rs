@@ -16,7 +16,7 @@ use crate::path::{shown, worktree};
 use crate::settings::Variables;
 use crate::step::Step;
 use crate::words::counted;
-use crate::workspace::discover::{Search, discover};
+use crate::workspace::discover::{Search, UnlockedUnits, discover};
 use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
 
@@ -55,8 +55,9 @@ pub struct Targets<'a> {
     unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
-    /// Units that get no lock file.
-    unread_units: Vec<PathBuf>,
+    /// Units that have no lock file and get none.
+    pub unlocked_units: UnlockedUnits,
+    unlocked: Unlocked,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -122,7 +123,8 @@ impl<'a> Targets<'a> {
             withheld: Vec::new(),
             unread_caller: None,
             excluded: 0,
-            unread_units: Vec::new(),
+            unlocked_units: UnlockedUnits::default(),
+            unlocked: Unlocked::Reported,
             dialects: Mutex::default(),
         }
     }
@@ -139,7 +141,7 @@ impl<'a> Targets<'a> {
             root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
-        let nothing = nothing && found.withheld.is_empty() && found.unread_units.is_empty();
+        let nothing = nothing && found.withheld.is_empty() && found.unlocked_units.is_empty();
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked));
         }
@@ -157,7 +159,8 @@ impl<'a> Targets<'a> {
         self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path), level)));
         self.excluded += found.excluded;
         self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
-        self.unread_units.extend(found.unread_units.iter().map(|path| at(&prefix, path)));
+        self.unlocked_units.add(found.unlocked_units, |path| at(&prefix, path));
+        self.unlocked = unlocked;
         self.withheld.extend(found.withheld.iter().map(|path| at(&prefix, path)));
         self.unread_caller = self.unread_caller.take().or(found.unread_caller.map(|path| at(&prefix, &path)));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
@@ -215,13 +218,6 @@ impl<'a> Targets<'a> {
 
     /// The note on directories that may need a lock file, and get none.
     pub fn note(&self) -> Option<Step> {
-        if let Some(first) = self.unread_units.first() {
-            return Some(step!(
-                "no lock file is created in {} that tflock does not read completely: `tflock -C {} why` says why",
-                counted(self.unread_units.len(), "unit"),
-                shown(first)
-            ));
-        }
         if let (Some(first), Some(caller)) = (self.withheld.first(), &self.unread_caller) {
             return Some(step!(
                 "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \
@@ -241,6 +237,41 @@ impl<'a> Targets<'a> {
             is,
             them
         ))
+    }
+
+    /// How many units have no lock file because only stacks use them.
+    pub fn templates(&self) -> usize {
+        self.unlocked_units.templates.len()
+    }
+
+    /// The notes on units without a lock file: it is a choice to have none, and one to have that of the module alone.
+    pub fn notes_on_units(&self) -> impl Iterator<Item = Step> {
+        let UnlockedUnits { paths, of_modules, .. } = &self.unlocked_units;
+        let of_none = paths.first().map(|first| match (paths.len(), self.unlocked) {
+            (count, Unlocked::Created) => step!(
+                "no lock file is created in {} that tflock does not read completely: `tflock -C {} why` says why",
+                counted(count, "unit"),
+                shown(first)
+            ),
+            (count, _) => step!(
+                "{} no lock file, such as {}: `tflock lock -r --create` writes those of units that are read; where that is \
+                 a choice, name .terraform.lock.hcl in a .gitignore",
+                if count == 1 { "1 unit has".to_owned() } else { format!("{count} units have") },
+                shown(first)
+            ),
+        });
+        let count = of_modules.values().map(Vec::len).sum();
+        let first = of_modules.iter().find_map(|(module, units)| Some((shown(units.first()?), shown(module))));
+        let of_module = first.map(|(unit, module)| {
+            let units = counted(count, "unit");
+            step!(
+                "{} without a lock file, such as {}: Terragrunt uses that of the module, such as {}",
+                units,
+                unit,
+                module
+            )
+        });
+        of_none.into_iter().chain(of_module)
     }
 
     /// Adds root modules that no search finds: as reports name them, and where they are.
@@ -269,7 +300,7 @@ impl<'a> Targets<'a> {
 
     /// Fails if there is no root module.
     pub fn or_none(self) -> Result<Self, Error> {
-        if self.paths.is_empty() && self.outcomes.is_empty() {
+        if self.paths.is_empty() && self.outcomes.is_empty() && self.unlocked_units.is_empty() {
             let first = self.scope.directories().into_iter().next().unwrap_or_default();
             let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
             return Err(none_below(start, Unlocked::Opened));
@@ -348,7 +379,14 @@ impl<'a> Targets<'a> {
         let outcome = Outcome::of_roots(command, roots.into_iter().collect());
         let kinds = self.paths.iter().enumerate().map(|(at, path)| (path.clone(), self.kind(at)));
         let kinds = kinds.filter(|(_, kind)| *kind != RootKind::Module).collect();
-        Outcome { many: self.many(), excluded: self.excluded, dialect: self.dialect(), kinds, ..outcome }
+        Outcome {
+            many: self.many(),
+            excluded: self.excluded,
+            templates: self.templates(),
+            dialect: self.dialect(),
+            kinds,
+            ..outcome
+        }
     }
 
     pub fn outcome<'r>(

@@ -10,9 +10,10 @@ use super::facts::{self, questions};
 use super::fix::JudgedBy;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{GateRoot, GateRoots};
-use super::{VerifyArgs, VerifyOptions, assumed, judged, modules, recalled};
+use super::{VerifyArgs, VerifyOptions, judged, modules, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
+use crate::commands::shared::assumed;
 use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
@@ -99,7 +100,8 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
-    let assumed = assumed::notes(&changed);
+    let mut of_units = of_units(&changed);
+    of_units.extend(base.as_ref().map(|base| base.changed_sources(&changed)).transpose()?.unwrap_or_default());
     let answered = if scope.offline {
         let known = recalled(&changed, &cache);
         Answered { groups: vec![(changed, known)], ..Answered::default() }
@@ -124,8 +126,8 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut notes = Notes::from(notes);
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
-    notes.extend(base.as_ref().map(Base::changed_sources).transpose()?.unwrap_or_default());
-    notes.extend(assumed);
+    notes.extend(of_units);
+    notes.extend(targets.notes_on_units());
     notes.extend(not_considered(&outcome, services.variables()));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
@@ -137,6 +139,15 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     }
     notes.extend(cache.finish());
     Ok((Outcome { since_base, notes, ..outcome }, judged_by))
+}
+
+/// What was assumed of units, and where lock files of templates go.
+fn of_units(roots: &GateRoots) -> Vec<String> {
+    let trees = roots.iter().filter_map(|(path, root)| Some((&**path, root.as_ref().ok()?.tree()?)));
+    let templates: Vec<&Path> = trees.clone().filter(|(_, tree)| tree.is_template).map(|(path, _)| path).collect();
+    let mut notes = assumed::notes(trees.map(|(path, tree)| assumed::of_unit(path, tree)));
+    notes.extend(assumed::of_templates(&templates));
+    notes
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no

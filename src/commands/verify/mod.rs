@@ -1,6 +1,5 @@
 //! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
 
-mod assumed;
 pub mod base;
 mod explain;
 pub mod facts;

@@ -10,7 +10,7 @@ use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, add_paths_of_unit, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -92,7 +92,11 @@ impl GateRoot {
         // Only what it says is judged; the texts of thousands of root modules would take memory.
         module.bytes = None;
         if unread.is_some() {
-            module.tree = Some(Arc::new(Tree::of_modules_alone(&settings.root, settings.dialect)));
+            let mut alone = Tree::of_modules_alone(&settings.root, settings.dialect);
+            if alone.kind == RootKind::Unit {
+                add_paths_of_unit(&mut alone, &settings.root, &settings.unit_options());
+            }
+            module.tree = Some(Arc::new(alone));
         }
         let tree = module.tree.as_deref();
         let mut text = match &module.lock {

@@ -8,7 +8,7 @@ use super::module_source::ModuleSourceError;
 use crate::addr::{AddrError, PartError};
 use crate::error::{Error, ErrorKind};
 use crate::evaluate::syntax::SyntaxErrorKind;
-use crate::finding::Position;
+use crate::finding::{Location, Position};
 use crate::hcl::scan::StructureError;
 use crate::version::{ConstraintError, ModuleVersionError};
 use crate::words::counted;
@@ -79,12 +79,12 @@ pub enum ConfigErrorKind {
     DuplicateArgument(String),
     /// Two `required_providers` blocks in the primary files of a module.
     #[error("a module may have only one required_providers block; the other one is at {0}")]
-    DuplicateRequiredProviders(String),
+    DuplicateRequiredProviders(Location),
     #[error("{what} was already declared at {earlier}")]
     Duplicate {
         /// What, such as `module "x"`.
         what: String,
-        earlier: String,
+        earlier: Location,
     },
     #[error("there is no {0} for this override file to change")]
     MissingBase(String),
@@ -162,7 +162,30 @@ pub enum ConfigErrorKind {
     },
 }
 
+impl ConfigError {
+    /// The same error, with the places that it names moved.
+    #[must_use]
+    pub fn moved(self, moved: impl Fn(Location) -> Location) -> Self {
+        let place = moved(Location { file: self.file.as_path().into(), position: self.position });
+        // The line is that of the place it was found at.
+        let is_same = *place.file == *self.file && place.position == self.position;
+        let line = if is_same { self.line } else { String::new() };
+        let kind = self.kind.moved(moved);
+        Self { file: place.file.to_path_buf(), position: place.position, line, kind }
+    }
+}
+
 impl ConfigErrorKind {
+    /// The same with another place that it names moved.
+    #[must_use]
+    pub fn moved(self, moved: impl Fn(Location) -> Location) -> Self {
+        match self {
+            Self::DuplicateRequiredProviders(earlier) => Self::DuplicateRequiredProviders(moved(earlier)),
+            Self::Duplicate { what, earlier } => Self::Duplicate { what, earlier: moved(earlier) },
+            kind => kind,
+        }
+    }
+
     fn count(&self) -> usize {
         if let Self::More(count) = self { *count } else { 1 }
     }

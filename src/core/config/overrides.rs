@@ -40,7 +40,7 @@ impl OverrideAssembly<'_> {
     fn append(&mut self, parts: Parts) {
         for (place, entries) in parts.required {
             if let Some(earlier) = &self.seen.required {
-                let earlier = earlier.to_string();
+                let earlier = earlier.clone();
                 self.fail(&place, ConfigErrorKind::DuplicateRequiredProviders(earlier));
                 continue;
             }
@@ -67,7 +67,7 @@ impl OverrideAssembly<'_> {
         let key = (config.name.clone(), config.alias.clone());
         let count = self.module.providers.len();
         if let Some(earlier) = self.seen.providers.insert(key, count) {
-            let earlier = self.module.providers[earlier].place.to_string();
+            let earlier = self.module.providers[earlier].place.clone();
             let what = describe(&config);
             self.fail(&config.place, ConfigErrorKind::Duplicate { what, earlier });
         }
@@ -77,7 +77,7 @@ impl OverrideAssembly<'_> {
     fn append_resource(&mut self, resource: Resource) {
         let count = self.module.resources.len();
         if let Some(earlier) = self.seen.resources.insert(key(&resource), count) {
-            let earlier = self.module.resources[earlier].place.to_string();
+            let earlier = self.module.resources[earlier].place.clone();
             let what = format!("{} {:?} {:?}", resource.mode.as_str(), resource.kind, resource.name);
             self.fail(&resource.place, ConfigErrorKind::Duplicate { what, earlier });
         }
@@ -90,7 +90,7 @@ impl OverrideAssembly<'_> {
                 entry.insert(call);
             }
             Entry::Occupied(entry) => {
-                let earlier = entry.get().place.to_string();
+                let earlier = entry.get().place.clone();
                 let what = format!("module {:?}", call.name.replace(':', "."));
                 self.fail(&call.place, ConfigErrorKind::Duplicate { what, earlier });
             }

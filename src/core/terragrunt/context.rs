@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::ConfigFile;
@@ -19,7 +20,7 @@ use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, ParsedTexts, Reference, Scope};
 use crate::finding::{Location, Position};
 use crate::functions::Tools;
-use crate::value::{Elements, Type, Unevaluated, Value};
+use crate::value::{Budget, Elements, Type, Unevaluated, Value};
 
 /// What a stack adds to a unit that it generates.
 const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
@@ -41,6 +42,9 @@ pub(super) const TEXTS: [&str; 7] = [
 /// How many files one unit may read.
 const MOST_FILES: usize = 500;
 
+/// What all units of a run may take: as much as 64 of them, and some hundred times of what a thousand usual ones take.
+const MOST_OF_RUN: u64 = 64 * Budget::UNITS;
+
 /// What the settings say of the environment: a value, or `None` for a variable that is never set.
 pub type Environment = BTreeMap<String, Option<String>>;
 
@@ -48,12 +52,26 @@ pub type Environment = BTreeMap<String, Option<String>>;
 #[derive(Debug, Default)]
 pub struct ParsedFiles {
     files: Mutex<HashMap<String, ParsedFile>>,
+    /// What their evaluation took.
+    pub(super) spent: AtomicU64,
     pub(super) expressions: ParsedTexts,
 }
 
 type ParsedFile = Result<Arc<ConfigFile>, Arc<[ConfigError]>>;
 
 impl ParsedFiles {
+    /// Adds what the evaluation of a unit took.
+    pub(super) fn spend(&self, units: u64) {
+        self.spent.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Why no further unit is evaluated, if so.
+    pub(super) fn limit(&self) -> Option<Unevaluated> {
+        let is_spent = self.spent.load(Ordering::Relaxed) > MOST_OF_RUN;
+        let what = || format!("units of one run that take more than {} MB to compute", MOST_OF_RUN >> 20);
+        is_spent.then(|| Unevaluated::limit(what()))
+    }
+
     /// Parses a text, unless that was done; `shown` is its path in places.
     fn parse(&self, path: &str, shown: &str, text: &[u8]) -> ParsedFile {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,6 +97,8 @@ pub(super) struct Session<'s> {
     pub(super) errors: RefCell<Vec<ConfigError>>,
     /// What was assumed.
     pub(super) notes: RefCell<Vec<Unread>>,
+    /// True once a value of a stack was used that no file has.
+    pub(super) lacks_values: Cell<bool>,
     pub(super) meter: Meter,
     /// Files that were read with `read_terragrunt_config`.
     pub(super) read: RefCell<HashMap<String, Rc<Place>>>,
@@ -275,7 +295,12 @@ impl Names<'_> {
 
     /// The values that a stack of Terragrunt wrote for a unit, next to the file.
     fn values_of_stack(&self) -> Result<Self, Failure> {
-        self.session.open_once(join(self.place.base(), VALUES), self.place.depth + 1)
+        let path = join(self.place.base(), VALUES);
+        let is_of_unit = self.place.base() == parent(self.session.unit);
+        if is_of_unit && self.session.files.is_directory(&path) == Found::Missing {
+            self.session.lacks_values.set(true);
+        }
+        self.session.open_once(path, self.place.depth + 1)
     }
 
     fn value_of_stack(&self, name: &str) -> Evaluated {

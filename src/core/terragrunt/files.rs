@@ -46,14 +46,24 @@ pub(super) fn parent(path: &str) -> &str {
     }
 }
 
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
 /// The way from a directory to a path, both absolute.
 pub fn relative(from: &str, to: &str) -> String {
-    let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    let (from, to) = (names(from), names(to));
-    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-    let up = std::iter::repeat_n("..", from.len() - common);
-    let way: Vec<&str> = up.chain(to[common..].iter().map(String::as_str)).collect();
-    if way.is_empty() { ".".to_owned() } else { way.join("/") }
+    let (mut from, mut to) = (names(from).peekable(), names(to).peekable());
+    while from.peek().is_some() && from.peek() == to.peek() {
+        (from.next(), to.next());
+    }
+    let mut way = String::new();
+    for name in from.map(|_| "..").chain(to) {
+        if !way.is_empty() {
+            way.push('/');
+        }
+        way.push_str(name);
+    }
+    if way.is_empty() { ".".to_owned() } else { way }
 }
 
 #[cfg(test)]

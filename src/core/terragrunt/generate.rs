@@ -11,6 +11,7 @@ use crate::config::{RootKind, Syntax, is_automatic_variable_file};
 use crate::evaluate::Failure;
 use crate::finding::Location;
 use crate::functions::clean;
+use crate::lockfile;
 use crate::value::{Type, Unevaluated, Value};
 
 /// A file that a `generate` block writes or removes.
@@ -112,6 +113,10 @@ impl BlockPart<'_> {
             reason: format!("the generate block {label:?} writes outside of the working directory, to {path}"),
             place: place.clone(),
         })?;
+        if path == lockfile::FILE_NAME || path.starts_with(".terraform/") {
+            let reason = format!("the generate block {label:?} writes {path}, which decides what the tool installs");
+            return Err(Unread { reason, place: place.clone() });
+        }
         if !is_relevant(&path) {
             return Ok(None);
         }
@@ -156,7 +161,7 @@ impl BlockPart<'_> {
 
 impl Names<'_> {
     /// The value of an argument that decides what is generated.
-    fn known(&self, expression: &crate::evaluate::Expression) -> Result<Value, Unread> {
+    pub(super) fn known(&self, expression: &crate::evaluate::Expression) -> Result<Value, Unread> {
         let value = self.evaluate(expression).map_err(Unevaluated::from);
         let value = value.and_then(|value| match value.unknown_part() {
             Some(reason) => Err(Unevaluated::clone(reason)),

@@ -83,6 +83,10 @@ pub(super) struct Merged<'s> {
     pub(super) sources: Vec<Part<'s>>,
     pub(super) version: Option<Part<'s>>,
     pub(super) extra_arguments: Vec<BlockPart<'s>>,
+    /// What is not copied to the working directory. Of several lists, only Terragrunt knows which count.
+    pub(super) left_out: Vec<Part<'s>>,
+    /// Which hidden files are copied nevertheless.
+    pub(super) hidden: Vec<Part<'s>>,
     /// In the order in which Terragrunt adds them: those of the file itself are last.
     pub(super) generates: Vec<BlockPart<'s>>,
     pub(super) remote_state: Option<BlockPart<'s>>,
@@ -196,6 +200,8 @@ impl<'s> Names<'s> {
             has_terraform: config.terraform.is_some(),
             sources: argument("source").into_iter().collect(),
             version: argument("version"),
+            left_out: argument("exclude_from_copy").into_iter().collect(),
+            hidden: argument("include_in_copy").into_iter().collect(),
             extra_arguments: config.extra_arguments.iter().map(block).collect(),
             remote_state: config.remote_state.as_ref().map(block),
             texts: TEXTS.iter().filter_map(|name| Some((*name, part(config.arguments.get(*name)?)))).collect(),
@@ -270,6 +276,8 @@ impl<'s> Merged<'s> {
         self.has_terraform |= parent.has_terraform;
         self.sources.extend(parent.sources);
         self.version = self.version.take().or(parent.version);
+        self.left_out.extend(parent.left_out);
+        self.hidden.extend(parent.hidden);
         self.remote_state = self.remote_state.take().or(parent.remote_state);
         self.unread.extend(parent.unread);
         for generate in std::mem::replace(&mut self.generates, parent.generates) {

@@ -26,6 +26,7 @@ use crate::config::ConfigError;
 use crate::evaluate::syntax::NodeKind;
 use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
+use crate::value::Budget;
 use context::Session;
 use file::ConfigFile;
 use holes::Rendering;
@@ -33,6 +34,7 @@ use include::{Merged, Part};
 
 pub use context::{Environment, ParsedFiles};
 pub use files::{Files, Found, relative};
+pub use fileset::may_begin_with;
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
 pub use unread::{Hole, Unread};
 pub use variables::{UnitVariables, VariableArgument};
@@ -70,6 +72,20 @@ pub struct Unit {
     pub holes: Vec<Hole>,
     /// What was assumed.
     pub notes: Vec<Unread>,
+    /// Patterns of files that may not be copied to the working directory.
+    pub left_out: Vec<CopyPattern>,
+    /// Patterns of hidden files that may be copied.
+    pub hidden: Vec<CopyPattern>,
+    /// True if it uses values of a stack, and no file has them: stacks generate units from it.
+    pub is_template: bool,
+}
+
+/// A pattern of files in `exclude_from_copy` or `include_in_copy`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyPattern {
+    pub pattern: String,
+    /// The argument that has it.
+    pub place: Location,
 }
 
 /// Where the module of a unit is.
@@ -92,12 +108,6 @@ pub fn literal_source(path: &std::path::Path, text: &str) -> Option<String> {
         NodeKind::Text(source) => Some(source),
         _ => None,
     }
-}
-
-/// The source of a module as a file has it, if it has one: an expression.
-pub fn written_source(path: &std::path::Path, text: &str) -> Option<String> {
-    let file = ConfigFile::decode(path, text).ok()?;
-    file.terraform?.arguments.get("source")?.text().map(str::to_owned)
 }
 
 impl Unit {
@@ -132,11 +142,15 @@ impl Unit {
             used_default: Cell::new(false),
             errors: RefCell::default(),
             notes: RefCell::default(),
+            lacks_values: Cell::new(false),
             meter: Meter::default(),
             read: RefCell::new(HashMap::new()),
             count: Cell::new(0),
         };
-        let merged = session.open(request.path.to_owned(), None, 0).and_then(|names| names.merged());
+        let merged = match request.parsed.limit() {
+            None => session.open(request.path.to_owned(), None, 0).and_then(|names| names.merged()),
+            Some(reason) => Err(Failure::Final(reason)),
+        };
         let mut unit = match merged {
             Ok(merged) => merged.unit(),
             Err(failure) => {
@@ -147,6 +161,8 @@ impl Unit {
         };
         unit.unread.extend(session.unmerged());
         unit.notes = session.notes.take();
+        unit.is_template = session.lacks_values.get();
+        request.parsed.spend(Budget::UNITS.saturating_sub(session.meter.budget.left()));
         let errors = session.errors.take();
         if errors.is_empty() { Ok((unit, session.used_default.get())) } else { Err(errors) }
     }
@@ -155,6 +171,26 @@ impl Unit {
     pub fn is_unread(&self) -> bool {
         !self.unread.is_empty() && self.source.is_none() && self.generated.is_empty()
     }
+}
+
+/// The patterns of some lists; what is not known of them is unread.
+fn copy_patterns(lists: &[Part<'_>], unread: &mut Vec<Unread>) -> Vec<CopyPattern> {
+    let mut patterns = Vec::new();
+    for part in lists {
+        let place = &part.expression.place;
+        match part.names.known(&part.expression) {
+            Ok(list) => {
+                let texts = list
+                    .elements()
+                    .into_iter()
+                    .flat_map(|all| all.iter())
+                    .filter_map(|element| element.as_text().map(str::to_owned));
+                patterns.extend(texts.map(|pattern| CopyPattern { pattern, place: place.clone() }));
+            }
+            Err(part) => unread.push(part),
+        }
+    }
+    patterns
 }
 
 impl Merged<'_> {
@@ -167,6 +203,8 @@ impl Merged<'_> {
         unit.program = program;
         unit.includes.clone_from(&self.includes);
         unit.variables = self.variables();
+        unit.left_out = copy_patterns(&self.left_out, &mut unit.unread);
+        unit.hidden = copy_patterns(&self.hidden, &mut unit.unread);
         unit
     }
 

@@ -441,3 +441,22 @@ fn broken_files_are_errors() {
     let errors = read(&files, &[]).unwrap_err();
     assert_eq!(errors.iter().map(|error| error.file.to_str().unwrap()).collect::<Vec<_>>(), ["root.hcl"]);
 }
+
+#[test]
+fn units_of_one_run_are_bounded_together() {
+    let text = "terraform {\n  source = \"${get_repo_root()}/m\"\n}\n";
+    let parsed = ParsedFiles::default();
+    let request = UnitRequest {
+        path: "/w/live/a/terragrunt.hcl",
+        top: "/w",
+        files: &Memory(&[("live/a/terragrunt.hcl", text)]),
+        environment: &Environment::new(),
+        parsed: &parsed,
+    };
+    assert!(Unit::read(&request).unwrap().unread.is_empty());
+    // Many thousands of such units are read.
+    assert!(parsed.spent.load(std::sync::atomic::Ordering::Relaxed) < 2_000);
+    parsed.spend(64 * crate::value::Budget::UNITS);
+    let reason = &Unit::read(&request).unwrap().unread[0].reason;
+    assert_eq!(reason, "it depends on units of one run that take more than 4096 MB to compute");
+}

@@ -74,6 +74,11 @@ impl Budget {
         Self { left: Cell::new(units) }
     }
 
+    /// How many units are left.
+    pub fn left(&self) -> u64 {
+        self.left.get()
+    }
+
     /// Spends units.
     ///
     /// # Errors

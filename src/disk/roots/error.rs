@@ -54,6 +54,23 @@ pub enum TreeError {
     Module { key: String, place: Location, dialect: Dialect, problem: ModuleProblem },
 }
 
+impl TreeError {
+    /// The same error, with the places in configuration that it names moved.
+    #[must_use]
+    pub(super) fn moved(self, moved: impl Fn(Location) -> Location) -> Self {
+        match self {
+            Self::Config(error) => Self::Config(error.moved(moved)),
+            Self::Provider { name, argument, place, dialect, reason } => {
+                Self::Provider { name, argument, place: moved(place), dialect, reason }
+            }
+            Self::Module { key, place, dialect, problem } => {
+                Self::Module { key, place: moved(place), dialect, problem }
+            }
+            error => error,
+        }
+    }
+}
+
 /// Why a module cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleProblem {

@@ -33,7 +33,8 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
-pub use unit::{UnitMemo, UnitOptions, UnitReferences, program_of_unit, references_of_unit};
+pub use unit::{UnitMemo, UnitOptions, UnitReferences};
+pub use unit::{add_paths_of_unit, program_of_unit, references_of_unit, source_of_unit};
 
 const TEST_DIRECTORY: &str = "tests";
 
@@ -109,6 +110,8 @@ pub struct Tree {
     pub lock_of_module: Option<Vec<u8>>,
     /// What was assumed of a unit.
     pub notes: Vec<UnreadPart>,
+    /// True for a unit that only stacks use.
+    pub is_template: bool,
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,

@@ -35,6 +35,11 @@ fn gated(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 
 type Change = fn(&Workspace);
 
+/// A block that generates a file at a path.
+fn generated(path: &str) -> String {
+    format!("generate \"x\" {{\n  path = \"{path}\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}}\n")
+}
+
 /// What a change does, and the rules that are denied.
 const CHANGES: &[(&str, Change, &[&str])] = &[
     ("a comment", |it| edit(it, "live/a/terragrunt.hcl", |text| format!("{text}# x\n")), &[]),
@@ -124,6 +129,97 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         &["requirements-unread"],
     ),
     (
+        "a generated lock file",
+        |it| edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + &generated(".terraform.lock.hcl")),
+        &["requirements-unread"],
+    ),
+    (
+        "a generated list of installed modules",
+        |it| edit(it, "root.hcl", |text| text.to_owned() + &generated(".terraform/modules/modules.json")),
+        &["requirements-unread", "requirements-unread"],
+    ),
+    (
+        "a lock file that a disabled block removes",
+        |it| {
+            edit(it, "live/a/terragrunt.hcl", |text| {
+                let block =
+                    generated(LOCK).replace("if_exists", "disable = true\n  if_disabled = \"remove\"\n  if_exists");
+                text.to_owned() + &block
+            });
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "a module outside of the working tree",
+        |it| edit(it, "root.hcl", |text| text.replace("${get_repo_root()}/modules/net", "/usr")),
+        &["requirements-unread", "requirements-unread"],
+    ),
+    (
+        "a module in the repository of git",
+        |it| {
+            edit(it, "live/a/terragrunt.hcl", |text| {
+                format!("{text}terraform {{\n  source = \"../../.git//hooks\"\n}}\n")
+            })
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "a module without configuration",
+        |it| {
+            it.write("modules/none/README.md", "x");
+            edit(it, "live/a/terragrunt.hcl", |text| {
+                format!("{text}terraform {{\n  source = \"../../modules/none\"\n}}\n")
+            });
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "a file that is not copied",
+        |it| {
+            edit(it, "root.hcl", |text| {
+                text.replace("terraform {\n", "terraform {\n  exclude_from_copy = [\"ma*.tf\"]\n")
+            })
+        },
+        &["requirements-unread", "requirements-unread"],
+    ),
+    (
+        "an argument of the unit that does not count next to an include",
+        |it| {
+            edit(it, "live/a/terragrunt.hcl", |text| {
+                format!("{text}terraform {{\n  exclude_from_copy = [\"main.tf\"]\n}}\n")
+            })
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "a file of the unit that takes the place of the module's",
+        |it| it.write("live/a/main.tf", "provider \"extra\" {\n}\n"),
+        &["entry-missing"],
+    ),
+    ("what an experiment merges", |it| it.write("live/a/terragrunt.autoinclude.hcl", ""), &["requirements-unread"]),
+    (
+        "an alias bomb of YAML",
+        |it| {
+            let level = |at: u8| {
+                let (name, below) = (char::from(b'a' + at), char::from(b'a' + at - 1));
+                format!("{name}: &{name} [{}]\n", vec![format!("*{below}"); 9].join(", "))
+            };
+            let text = format!("a: &a [x, x, x, x, x, x, x, x, x]\n{}", (1..9).map(level).collect::<String>());
+            it.write("x.yaml", &text);
+            let source = "terraform {\n  source = yamldecode(file(\"../../x.yaml\")).i[0]\n}\n";
+            edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + source);
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "a path with a line feed and an escape",
+        |it| {
+            let source = "terraform {\n  source = \"../../modules/net\\n\\u001b[31m\"\n}\n";
+            edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + source);
+        },
+        &["requirements-unread"],
+    ),
+    (
         "settings that say what a variable is",
         |it| {
             edit(it, "live/a/terragrunt.hcl", |text| {
@@ -204,16 +300,74 @@ fn a_changed_source_is_shown() {
     });
     commit(&workspace, "sources");
     let run = gated(&workspace, &registry, &["--offline"]);
-    let was = "and was \"${get_repo_root()}/modules/net\" at the base";
-    assert!(
-        run.stderr.contains("root.hcl: the source of the module is \"${get_repo_root()}/modules/other\","),
-        "{run}"
-    );
-    assert!(
-        run.stderr.contains(was) && run.stderr.contains("live/b/terragrunt.hcl: the source of the module is"),
-        "{run}"
-    );
+    for note in [
+        "live/a: the source of the module is modules/other, and was modules/net at the base",
+        "live/b: the source of the module is git::https://h.example/r.git, and was modules/net at the base",
+    ] {
+        assert!(run.stderr.contains(note), "{note}: {run}");
+    }
     assert!(!run.to_string().contains("s3cret"), "{run}");
+}
+
+/// What a unit requires no more is named, and what its module was.
+#[test]
+fn an_include_of_a_root_that_requires_less_is_shown() {
+    let registry = honest();
+    let base = repository(&registry);
+    let extra =
+        "generate \"g\" {\n  path = \"g.tf\"\n  if_exists = \"skip\"\n  contents = \"provider \\\"gadget\\\" {}\"\n}\n";
+    let main = base.read("modules/net/main.tf");
+    let widget = main.replace(&main[main.find("    gadget").unwrap()..main.rfind("  }\n}").unwrap()], "");
+    base.write("modules/small/main.tf", &widget);
+    base.write("small.hcl", &ROOT.replace("net", "small"));
+    base.write("generating.hcl", &format!("{}{extra}", ROOT.replace("net", "small")));
+    // It is what a generated file requires, and not the module.
+    base.write("live/c/terragrunt.hcl", &INCLUDE.replace("root.hcl", "generating.hcl"));
+    let gadget = format!("{}/acme/gadget", registry.host());
+    let lock = base.read(&format!("live/a/{LOCK}")).replace(&gadget, "registry.terraform.io/hashicorp/gadget");
+    base.write(&format!("live/c/{LOCK}"), &lock);
+    commit(&base, "other roots");
+    base.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    for (unit, root, gone, note) in [
+        (
+            "a",
+            "root.hcl",
+            &*gadget,
+            Some("live/a: the source of the module is modules/small, and was modules/net at the base"),
+        ),
+        ("c", "generating.hcl", "hashicorp/gadget", None),
+    ] {
+        let workspace = base.copied();
+        edit(&workspace, &format!("live/{unit}/terragrunt.hcl"), |text| text.replace(root, "small.hcl"));
+        commit(&workspace, "include");
+        let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"])).ended_with(0);
+        let words = format!("{gone} 2.0.0 is not required by the configuration");
+        assert!(run.stdout.contains(&words) && run.stdout.contains(&format!("live/{unit}/{LOCK}")), "{words}: {run}");
+        let notes: Vec<&str> = run.stderr.lines().filter(|line| line.contains("the source of the module")).collect();
+        assert_eq!(notes, note.map(|note| format!("note: {note}")).iter().collect::<Vec<_>>(), "{run}");
+    }
+}
+
+/// A change of a file that units read changes their sources: one note for all of them.
+#[test]
+fn a_changed_value_that_reaches_sources_is_one_note() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let read = "locals {\n  name = read_terragrunt_config(\"names.hcl\").locals.name\n}\n";
+    workspace.write(
+        "root.hcl",
+        &format!("{read}{}", ROOT.replace("net", "${local.name}"))
+            .replace("\"names.hcl\"", "\"${get_repo_root()}/names.hcl\""),
+    );
+    workspace.write("names.hcl", "locals {\n  name = \"net\"\n}\n");
+    commit(&workspace, "names");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write("modules/copy/main.tf", &workspace.read("modules/net/main.tf"));
+    workspace.write("names.hcl", "locals {\n  name = \"copy\"\n}\n");
+    commit(&workspace, "copy");
+    let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"])).ended_with(0);
+    let note = "2 units, such as live/a: the source of the module is modules/copy, and was modules/net at the base";
+    assert!(run.stderr.matches("the source of the module").count() == 1 && run.stderr.contains(note), "{run}");
 }
 
 #[test]
@@ -223,6 +377,39 @@ fn broken_files_above_units_are_one_error() {
     workspace.write("root.hcl", "locals {\n");
     let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]);
     assert_eq!(format!("{}{}", run.stdout, run.stderr).matches("root.hcl:").count(), 1, "{run}");
+}
+
+/// What a change breaks was read at the base; what was broken there is not checked.
+#[test]
+fn a_change_that_makes_units_unreadable_is_an_error() {
+    let registry = honest();
+    let base = repository(&registry);
+    let twice = "generate \"x\" {\n  path = \"a.tf\"\n  if_exists = \"overwrite\"\n  contents = file(\"modules/net/main.tf\")\n}\n";
+    let changes: &[(&str, Change)] = &[
+        ("what is generated", |it| {
+            edit(it, "root.hcl", |text| text.to_owned() + &generated("b.tf").replace("\"\"", "\"provider {\""))
+        }),
+        ("a file above", |it| it.write("root.hcl", "locals {\n")),
+        ("the module", |it| edit(it, "modules/net/main.tf", |text| format!("{text}terraform {{\n"))),
+        ("a new file of the module", |it| it.write("modules/net/more.tf", "terraform {\n")),
+    ];
+    for (name, change) in changes {
+        let workspace = base.copied();
+        change(&workspace);
+        commit(&workspace, name);
+        let run = gated(&workspace, &registry, &["--offline"]).ended_with(2);
+        assert!(!run.stderr.contains("could not be read at the base"), "{name}: {run}");
+    }
+    // The error is in a file of the module that is as it was.
+    let workspace = base.copied();
+    edit(&workspace, "root.hcl", |text| text.to_owned() + twice);
+    commit(&workspace, "twice");
+    gated(&workspace, &registry, &["--offline"]).ended_with(2);
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write("README.md", "x\n");
+    commit(&workspace, "note");
+    let run = gated(&workspace, &registry, &["--offline"]).ended_with(0);
+    assert!(run.stderr.contains("could not be read at the base either in modules/net/main.tf"), "{run}");
 }
 
 #[test]

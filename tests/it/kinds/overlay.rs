@@ -135,3 +135,22 @@ fn check(name: &str, workspace: &Workspace, registry: &Registry, outcome: &Outco
     assert_eq!(rules(&verified, "note").contains("possibly-from-state"), !dropped.is_empty(), "{name}: {verified}");
     assert!(workspace.has(&format!("live/{LOCK}")));
 }
+
+/// A generated file with an error is in no directory: the block is named.
+#[test]
+fn errors_in_generated_files_name_the_block() {
+    let registry = honest();
+    let main = MAIN.replace("{{registry}}", &registry.host());
+    let root = format!("{}\n", generate("  if_exists = \"overwrite\"\n", "versions.tf", &main)).replace(SOURCE, "");
+    let workspace = Workspace::with_files(&[("modules/net/main.tf", &main), ("root.hcl", &root)]);
+    for name in ["a", "b"] {
+        let unit = "include {\n  path = \"../../root.hcl\"\n}\nterraform {\n  source = \"../../modules/net\"\n}\n";
+        workspace.write(&format!("live/{name}/terragrunt.hcl"), unit);
+        workspace.write(&format!("live/{name}/{LOCK}"), "");
+    }
+    workspace.git(["init", "--quiet"]);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(2);
+    let message = "a module may have only one required_providers block; the other one is at modules/net/main.tf:2:3";
+    assert_eq!(run.stderr.matches(message).count(), 1, "{run}");
+    assert!(run.stderr.contains("--> root.hcl:1:1\n  in live/a, live/b"), "{run}");
+}

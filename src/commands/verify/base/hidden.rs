@@ -204,7 +204,10 @@ impl Base {
         };
         let places = root.settings().places();
         let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
-        is_old && !touches(&self.changes, places.clone(), &root.read()) && !self.touches_named(places)
+        let modules =
+            root.tree().into_iter().flat_map(|tree| &tree.local_modules).map(|module| lexical(&places[0], module));
+        let directories = places.iter().cloned().chain(modules).collect();
+        is_old && !touches(&self.changes, places.clone(), &root.read()) && !self.touches_named(&places, directories)
     }
 
     /// True if a file of configuration cannot be read by itself any more, wherever its bytes come from.
@@ -215,18 +218,17 @@ impl Base {
         !is_sound(now) && is_sound(before())
     }
 
-    /// True if the change touches the files of a directory, or a path that they may name.
-    fn touches_named(&self, places: [PathBuf; 2]) -> bool {
-        let [place, tests] = places.clone();
-        let mut known: BTreeSet<PathBuf> = places.into();
-        let mut open: Vec<PathBuf> = known.iter().cloned().collect();
+    /// True if the change touches the files of some directories, or a path that they may name.
+    fn touches_named(&self, [place, tests]: &[PathBuf; 2], directories: BTreeSet<PathBuf>) -> bool {
+        let mut open: Vec<PathBuf> = directories.iter().cloned().collect();
+        let mut known = directories;
         while let Some(directory) = open.pop() {
             // By itself each, since links lead from a directory to files anywhere.
             let mut names = files::names_in(&directory).into_iter().filter(|name| is_read(name));
             if names.any(|name| self.changes.touch(&directory.join(name))) {
                 return true;
             }
-            for named in named_in(&directory, Some(&*place).filter(|_| directory == tests)) {
+            for named in named_in(&directory, Some(&**place).filter(|_| directory == *tests)) {
                 let is_touched = match &named {
                     NamedPath::Path(path) => self.changes.touch(path) || self.changes.touch_within(path, is_read),
                     NamedPath::Below(path) => self.changes.touch_below(path),

@@ -92,7 +92,7 @@ fn wrong_entries(module: &Module) -> Vec<(Location, ConfigErrorKind)> {
             fail(ConfigErrorKind::MissingProviderVersion(name.clone()));
         }
         if let Some(earlier) = known.insert(addr, &entry.place) {
-            fail(ConfigErrorKind::Duplicate { what: format!("provider {addr}"), earlier: earlier.to_string() });
+            fail(ConfigErrorKind::Duplicate { what: format!("provider {addr}"), earlier: earlier.clone() });
         }
     }
     wrong

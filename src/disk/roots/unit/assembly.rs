@@ -9,8 +9,9 @@ use super::source::SourceCall;
 use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
+use crate::finding::Position;
 use crate::path::shown;
-use crate::terragrunt::{Action, Existing, GeneratedFile, SIGNATURE, Unit};
+use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
 
 /// How a unit is assembled.
 #[derive(Debug, Default)]
@@ -30,6 +31,10 @@ pub(in crate::disk::roots) struct Assembly {
     /// Why variables of the module have values that are not known, if so: this counts if a source depends on one.
     pub(in crate::disk::roots) unknown_variables: Option<UnreadPart>,
     dialect: Option<Dialect>,
+    left_out: Vec<CopyPattern>,
+    hidden: Vec<CopyPattern>,
+    /// The source, or the file of the unit.
+    place: Option<Location>,
 }
 
 /// The texts of an assembled directory.
@@ -64,20 +69,41 @@ impl Assembly {
             unknown_variables,
             has_module: is_known,
             dialect: Some(dialect),
+            left_out: relocated(unit.left_out, relocate),
+            hidden: relocated(unit.hidden, relocate),
             ..Self::default()
         };
         let Some(source) = unit.source else { return assembly };
         let place = relocate.location(&source.place);
         assembly.has_module = source.address.is_some();
+        assembly.place = Some(place.clone());
         let parsed = source
             .address
             .map(|address| SourceCall::parse(&address, source.version.as_deref(), &relocate.place, &place));
+        let refused: Option<String> = parsed.as_ref().and_then(|parsed| {
+            let package = parsed.as_ref().ok()?.package.as_ref()?;
+            Some(format!("its module is in {}, {}", shown(package), relocate.refusal(package)?))
+        });
         match parsed {
-            Some(Ok(call)) => assembly.source = Some(SourceCall { is_computed: source.is_computed, ..call }),
+            Some(Ok(call)) if refused.is_none() => {
+                assembly.source = Some(SourceCall { is_computed: source.is_computed, ..call });
+            }
+            Some(Ok(_)) => {
+                assembly.has_module = false;
+                assembly.unread.extend(refused.map(|reason| UnreadPart { reason, place }));
+            }
             Some(Err(reason)) => assembly.lose_module(reason, place),
             None => {}
         }
         assembly
+    }
+
+    /// Notes that there is no configuration: Terragrunt refuses to run then.
+    pub(in crate::disk::roots) fn note_emptiness(&mut self) {
+        let of_unit = || Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
+        let place = self.place.clone().unwrap_or_else(of_unit);
+        let reason = "there is no configuration in the directory that Terragrunt assembles".to_owned();
+        self.unread.push(UnreadPart { reason, place });
     }
 
     /// Notes that nothing is known of the files of the module.
@@ -97,10 +123,35 @@ impl Assembly {
         let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path) == within);
         let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).is_dir();
         let is_top = within.as_os_str().is_empty();
+        self.note_copies(root, dir, &within);
         if is_hidden || !(is_top || is_generated || is_of_unit) {
             return None;
         }
         Some(self.assemble(root, dir, &within))
+    }
+
+    /// Notes files of a directory that may not be copied, or may, only because patterns say so.
+    fn note_copies(&mut self, root: &Path, dir: &Path, within: &Path) {
+        if self.left_out.is_empty() && self.hidden.is_empty() {
+            return;
+        }
+        // Files of a module that git or a registry gives are not copied one by one.
+        let of_module = self.package.as_ref().and_then(|package| Some((dir, dir.strip_prefix(package).ok()?)));
+        let of_unit = (!self.module.as_os_str().is_empty() || self.package.is_none()).then_some((within, within));
+        for (dir, within) in of_module.into_iter().chain(of_unit) {
+            let names = roots::file_names(&root.join(dir), |name| counts(&name)).unwrap_or_default();
+            for path in names.iter().filter(|name| counts(name)).map(|name| shown(&within.join(name))) {
+                let is_hidden = path.starts_with('.') || path.contains("/.");
+                let (patterns, verb) = if is_hidden {
+                    (&self.hidden, "include_in_copy may copy")
+                } else {
+                    (&self.left_out, "exclude_from_copy may leave out")
+                };
+                let found = patterns.iter().find(|it| may_begin_with(&it.pattern, &path));
+                let part = found.map(|it| UnreadPart { reason: format!("{verb} {path}"), place: it.place.clone() });
+                self.unread.extend(part.filter(|part| !self.unread.contains(part)));
+            }
+        }
     }
 
     fn assemble(&mut self, root: &Path, dir: &Path, within: &Path) -> Result<AssembledFiles, Vec<TreeError>> {
@@ -186,6 +237,10 @@ impl Assembly {
             _ => {}
         }
     }
+}
+
+fn relocated(patterns: Vec<CopyPattern>, relocate: &Relocation) -> Vec<CopyPattern> {
+    patterns.into_iter().map(|it| CopyPattern { place: relocate.location(&it.place), ..it }).collect()
 }
 
 /// True for the names of files that one of the tools reads.

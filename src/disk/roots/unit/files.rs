@@ -105,15 +105,19 @@ impl<'t> UnitFiles<'t> {
 
     /// The place of a path, if it is a part of the repository; else why it is not.
     fn place(&self, path: &str) -> Result<PathBuf, String> {
-        let path = PathBuf::from(path);
-        let Ok(within) = path.strip_prefix(self.top) else {
-            return Err("which is outside of the working tree".to_owned());
-        };
-        let mut names = within.components().map(|name| folded_name(&name.as_os_str().to_string_lossy()));
-        match names.find(|name| OUTSIDE.contains(&&**name)) {
-            Some(name) => Err(format!("which is in {name} and so not a part of the repository")),
-            None => Ok(path),
-        }
+        part_of(self.top, PathBuf::from(path))
+    }
+}
+
+/// A path, if it may be a part of the repository; else why it is not.
+pub(super) fn part_of(top: &Path, path: PathBuf) -> Result<PathBuf, String> {
+    let Ok(within) = path.strip_prefix(top) else {
+        return Err("which is outside of the working tree".to_owned());
+    };
+    let mut names = within.components().map(|name| folded_name(&name.as_os_str().to_string_lossy()));
+    match names.find(|name| OUTSIDE.contains(&&**name)) {
+        Some(name) => Err(format!("which is in {name} and so not a part of the repository")),
+        None => Ok(path),
     }
 }
 

@@ -13,8 +13,9 @@ use super::{Assignment, Tree, TreeError, TreeOptions, UnreadPart, walk};
 use crate::addr::Hostname;
 use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
+use crate::path::lexical;
 use crate::path::worktree::WorkTree;
-use crate::terragrunt::{self, Environment, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument};
+use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument};
 
 pub(super) use assembly::{AssembledFiles, Assembly};
 use files::{Record, RepositoryFiles, UnitFiles};
@@ -43,6 +44,24 @@ pub fn program_of_unit(root: &Path) -> Option<String> {
     read(root, &files, &UnitOptions::default()).ok()?.unit.program
 }
 
+/// The source of the module of the unit in a directory: a path from the top of the working tree, or an address. `of` are other
+/// files than those of the working tree, and the name of that of the unit.
+pub fn source_of_unit(root: &Path, of: Option<(&dyn Files, &str)>, options: &UnitOptions) -> Option<String> {
+    let relocate = Relocation::of(&WorkTree::of(root));
+    let unit = match of {
+        Some((files, name)) => evaluate(&relocate, name, files, options).ok()?,
+        None => read(root, &super::list(root, Dialect::Terraform).ok()?, options).ok()?.unit,
+    };
+    let source = unit.source?;
+    let Some(address) = source.address else { return Some("unknown".to_owned()) };
+    Some(match source::local_module(&address, &relocate.place, &source.place) {
+        Some(path) => {
+            terragrunt::relative(&relocate.top, &slashed(&lexical(Path::new(&relocate.place), Path::new(&path))))
+        }
+        None => source.version.map_or_else(|| address.clone(), |version| format!("{address} {version}")),
+    })
+}
+
 /// What a unit refers to in its working tree.
 #[derive(Debug, Clone, Default)]
 pub struct UnitReferences {
@@ -56,6 +75,8 @@ pub struct UnitReferences {
     pub is_read: bool,
     /// True if it names a module, or includes a file.
     pub refers: bool,
+    /// True if stacks generate units from it.
+    pub is_template: bool,
 }
 
 /// What the unit in a directory refers to, whatever the environment is.
@@ -74,6 +95,7 @@ pub fn references_of_unit(root: &Path, memo: &Arc<UnitMemo>) -> UnitReferences {
         has_unknown_module: known == Some(None) || unit.is_unread(),
         is_read: unit.unread.is_empty() && unit.holes.is_empty(),
         refers: unit.source.is_some() || !unit.includes.is_empty() || unit.is_unread(),
+        is_template: unit.is_template,
     }
 }
 
@@ -86,19 +108,29 @@ struct ReadUnit {
 
 fn read(root: &Path, files: &ConfigFiles, options: &UnitOptions) -> Result<ReadUnit, Vec<TreeError>> {
     let tree = WorkTree::of(root);
-    let relocate = Relocation { top: slashed(tree.boundary()), place: slashed(&tree.directory) };
-    let unit_files = UnitFiles::new(tree.boundary(), &options.memo.repositories);
-    let name = files.of_kind.last().map_or(UNIT_FILES[0], String::as_str);
-    let path = format!("{}/{name}", relocate.place);
+    let (relocate, unit_files) = Relocation::with_files(&tree, options);
+    let unit = evaluate(&relocate, name_of(files), &unit_files, options)?;
+    Ok(ReadUnit { unit, record: unit_files.record(), relocate })
+}
+
+fn name_of(files: &ConfigFiles) -> &str {
+    files.of_kind.last().map_or(UNIT_FILES[0], String::as_str)
+}
+
+fn evaluate(
+    relocate: &Relocation,
+    name: &str,
+    files: &dyn Files,
+    options: &UnitOptions,
+) -> Result<Unit, Vec<TreeError>> {
     let request = UnitRequest {
-        path: &path,
+        path: &format!("{}/{name}", relocate.place),
         top: &relocate.top,
-        files: &unit_files,
+        files,
         environment: &options.environment,
         parsed: &options.memo.parsed,
     };
-    let unit = Unit::read(&request).map_err(|errors| relocate.errors(errors))?;
-    Ok(ReadUnit { unit, record: unit_files.record(), relocate })
+    Unit::read(&request).map_err(|errors| relocate.errors(errors))
 }
 
 /// Reads the unit in a directory, and assembles its modules.
@@ -107,19 +139,30 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(hole)).collect();
+    let is_template = unit.is_template;
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
-    let mut tree = walk::unit::load(root, assembly, &options)?;
-    let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&relocate.place, &slashed(&path)));
+    let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.from_top(errors))?;
     tree.kind = RootKind::Unit;
     tree.holes = holes;
     tree.notes = notes;
+    tree.is_template = is_template;
     tree.complete &= tree.unread_parts.is_empty() && tree.holes.is_empty();
-    tree.files_read.extend(record.read.into_iter().map(from_root));
-    tree.looked_for.extend(record.looked_for.into_iter().map(from_root));
-    tree.looked_for.extend(UNIT_FILES.map(PathBuf::from));
-    tree.listed.extend(record.listed.into_iter().map(from_root));
+    relocate.add(record, &mut tree);
     Ok(Arc::new(tree))
+}
+
+/// Adds what a unit reads to what is known of it where its modules cannot be read: its files, and where its module is.
+pub fn add_paths_of_unit(tree: &mut Tree, root: &Path, options: &UnitOptions) {
+    let Ok(files) = super::list(root, Dialect::Terraform) else { return };
+    let (work_tree, name) = (WorkTree::of(root), name_of(&files));
+    let (relocate, unit_files) = Relocation::with_files(&work_tree, options);
+    if let Ok(Unit { source: Some(source), .. }) = evaluate(&relocate, name, &unit_files, options) {
+        let address = source.address.as_deref();
+        let module = address.and_then(|address| source::local_module(address, &relocate.place, &source.place));
+        tree.local_modules.extend(module.map(|module| lexical(Path::new(""), Path::new(&module))));
+    }
+    relocate.add(unit_files.record(), tree);
 }
 
 /// What sets the variables of the module: nothing of the process.
@@ -140,11 +183,36 @@ fn slashed(path: &Path) -> String {
 struct Relocation {
     top: String,
     place: String,
+    is_in_repository: bool,
 }
 
 impl Relocation {
+    fn of(tree: &WorkTree) -> Self {
+        Self { top: slashed(tree.boundary()), place: slashed(&tree.directory), is_in_repository: tree.top.is_some() }
+    }
+
+    /// The same, and the files that the unit may read.
+    fn with_files<'t>(tree: &'t WorkTree, options: &'t UnitOptions) -> (Self, UnitFiles<'t>) {
+        (Self::of(tree), UnitFiles::new(tree.boundary(), &options.memo.repositories))
+    }
+
+    /// Adds what was read to a tree.
+    fn add(&self, record: Record, tree: &mut Tree) {
+        let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&self.place, &slashed(&path)));
+        tree.files_read.extend(record.read.into_iter().map(from_root));
+        tree.looked_for.extend(record.looked_for.into_iter().map(from_root));
+        tree.looked_for.extend(UNIT_FILES.map(PathBuf::from));
+        tree.listed.extend(record.listed.into_iter().map(from_root));
+    }
+
     fn file(&self, file: &Path) -> PathBuf {
         terragrunt::relative(&self.place, &format!("{}/{}", self.top, slashed(file))).into()
+    }
+
+    /// Why a directory, by its path from the unit, is not a part of the repository; `None` if it is.
+    fn refusal(&self, directory: &Path) -> Option<String> {
+        let place = lexical(Path::new(&self.place), directory);
+        files::part_of(Path::new(&self.top), place).err().filter(|_| self.is_in_repository)
     }
 
     fn location(&self, place: &Location) -> Location {
@@ -153,6 +221,22 @@ impl Relocation {
 
     fn part(&self, part: &Unread) -> UnreadPart {
         UnreadPart { reason: part.reason.clone(), place: self.location(&part.place) }
+    }
+
+    /// Errors whose messages name places from the top.
+    fn from_top(&self, errors: Vec<TreeError>) -> Vec<TreeError> {
+        let moved = |place: Location| match place.file.to_string_lossy() {
+            file if file.contains("//") => place.clone(),
+            file => {
+                let file = slashed(&lexical(Path::new(&self.place), Path::new(&*file)));
+                Location { file: Path::new(&terragrunt::relative(&self.top, &file)).into(), position: place.position }
+            }
+        };
+        let named = |error: TreeError| match error {
+            TreeError::Config(error) => TreeError::Config(ConfigError { kind: error.kind.moved(moved), ..error }),
+            error => error,
+        };
+        errors.into_iter().map(named).collect()
     }
 
     fn errors(&self, errors: Vec<ConfigError>) -> Vec<TreeError> {

@@ -248,6 +248,7 @@ impl<'o> Walk<'o> {
             unread_parts: self.unread_parts,
             holes: Vec::new(),
             notes: Vec::new(),
+            is_template: false,
             lock_of_module: None,
             looked_for: self.looked_for,
             listed: Vec::new(),

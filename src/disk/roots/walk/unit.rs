@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{LocatedModule, ModuleNode, Texts, Walk};
-use crate::config::{Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
+use crate::config::{Inputs, Location, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
 use crate::disk::files;
 use crate::disk::roots::error::AutomaticFiles;
 use crate::disk::roots::unit::{AssembledFiles, Assembly};
@@ -31,7 +31,10 @@ pub(in crate::disk::roots) fn load(
     unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
     let of_module = located.as_ref().map(|located| root.join(&located.dir).join(lockfile::FILE_NAME));
     let of_module = of_module.filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
-    let mut tree = walk.finish()?;
+    let of_generated = |place: Location| places.get(&*place.file).cloned().unwrap_or(place);
+    let mut tree = walk
+        .finish()
+        .map_err(|errors| errors.into_iter().map(|error| error.moved(&of_generated)).collect::<Vec<_>>())?;
     tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
     tree.unread_parts = unread;
     tree.requirements.relocate(|origin| {
@@ -94,6 +97,9 @@ impl Walk<'_> {
         let mut tests = Vec::new();
         if let Some(assembled) = self.assembly.files_in(self.root, &located.dir) {
             let AssembledFiles { files, primary, overrides, variables } = assembled?;
+            if primary.is_empty() && overrides.is_empty() && self.assembly.has_module {
+                self.assembly.note_emptiness();
+            }
             let dir = self.root.join(&located.dir);
             let below = roots::test_files(&dir, &files.tests, self.options);
             tests = below.map_err(|error| vec![roots::unreadable(located.dir.clone(), &error)])?;

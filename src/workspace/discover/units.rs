@@ -1,0 +1,85 @@
+//! Units of Terragrunt without a lock file, which is a choice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::config::{RootKind, UNIT_FILES};
+use crate::disk::below::{Calls, SurveyedDirectory};
+use crate::git::Git;
+use crate::lockfile;
+
+/// Units that have no lock file and get none.
+#[derive(Debug, Default)]
+pub struct UnlockedUnits {
+    /// Those that have none of any kind.
+    pub paths: Vec<PathBuf>,
+    /// Those for which Terragrunt uses the lock file of their module, by the directory of that module.
+    pub of_modules: BTreeMap<PathBuf, Vec<PathBuf>>,
+    /// Those that use values of a stack: only units that are generated from them have these.
+    pub templates: Vec<PathBuf>,
+}
+
+impl UnlockedUnits {
+    pub(super) fn of<'a>(
+        units: impl Iterator<Item = (&'a SurveyedDirectory, &'a Calls)>,
+        locked: &[SurveyedDirectory],
+    ) -> Self {
+        let locked: BTreeSet<&Path> = locked.iter().map(|place| &*place.path).collect();
+        let mut found = Self::default();
+        for (place, calls) in units {
+            let path = place.path.clone();
+            match &calls.unit_module {
+                _ if calls.is_template => found.templates.push(path),
+                Some(module) if locked.contains(&**module) => {
+                    found.of_modules.entry(module.clone()).or_default().push(path);
+                }
+                _ => found.paths.push(path),
+            }
+        }
+        found
+    }
+
+    /// Leaves out what is excluded, and units for which Git ignores lock files.
+    pub(super) fn leave_out(&mut self, start: &Path, is_excluded: impl Fn(&Path) -> bool) {
+        self.paths.retain(|path| !is_excluded(path));
+        self.templates.retain(|path| !is_excluded(path));
+        self.of_modules.values_mut().for_each(|units| units.retain(|path| !is_excluded(path)));
+        self.of_modules.retain(|_, units| !units.is_empty());
+        let ignored = with_ignored_lock_file(start, self.paths.iter());
+        self.paths.retain(|path| !ignored.contains(path));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.of_modules.is_empty() && self.templates.is_empty()
+    }
+
+    /// Adds those of another search, with their paths as reports show them.
+    pub fn add(&mut self, other: Self, shown: impl Fn(&Path) -> PathBuf) {
+        let all = |paths: &[PathBuf]| paths.iter().map(|path| shown(path)).collect::<Vec<_>>();
+        self.paths.extend(all(&other.paths));
+        self.templates.extend(all(&other.templates));
+        for (module, units) in other.of_modules {
+            self.of_modules.entry(shown(&module)).or_default().extend(all(&units));
+        }
+    }
+}
+
+/// The directories in which Git ignores a lock file.
+pub(super) fn with_ignored_lock_file<'a>(
+    start: &Path,
+    directories: impl Iterator<Item = &'a PathBuf>,
+) -> BTreeSet<PathBuf> {
+    let files: Vec<PathBuf> = directories.map(|path| path.join(lockfile::FILE_NAME)).collect();
+    if files.is_empty() {
+        return BTreeSet::new();
+    }
+    let ignored = Git::open(start).map(|git| git.ignored(&files)).unwrap_or_default();
+    ignored.iter().filter_map(|file| Some(file.parent()?.to_owned())).collect()
+}
+
+/// True for a unit that is no part of others.
+pub(super) fn is_of_its_own(place: &SurveyedDirectory, calls: &Calls, included: &BTreeSet<PathBuf>) -> bool {
+    place.kind == Some(RootKind::Unit)
+        && calls.is_unit
+        && !UNIT_FILES.iter().any(|name| included.contains(&place.path.join(name)))
+}

@@ -1,0 +1,153 @@
+//! Units without a lock file next to them, which is a choice, those that use the lock file of their module, and templates of stacks.
+
+use crate::support::locked::{LOCK, MAIN, honest};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
+
+const INCLUDE: &str = "include \"root\" {\n  path = find_in_parent_folders()\n}\n";
+/// It has the name of a unit, and is a part of those that include it.
+const ROOT: &str = "terraform {\n  source = \"${get_repo_root()}/modules/net\"\n}\n";
+const TEMPLATE: &str =
+    "terraform {\n  source = \"${get_repo_root()}/modules/${values.name}\"\n}\ninputs = {\n  name = values.name\n}\n";
+
+/// A repository with three units of one module, and no lock file.
+fn repository(registry: &Registry) -> Workspace {
+    let main = MAIN.replace("{{registry}}", &registry.host());
+    let workspace = Workspace::with_files(&[
+        ("modules/net/main.tf", &main),
+        ("live/terragrunt.hcl", ROOT),
+        (".tflock.hcl", "tool = \"terraform\"\n"),
+    ]);
+    for name in ["a", "b", "c"] {
+        workspace.write(&format!("live/{name}/terragrunt.hcl"), INCLUDE);
+    }
+    workspace.git(["init", "--quiet"]);
+    workspace
+}
+
+fn lock(workspace: &Workspace, registry: &Registry, directory: &str, more: &[&str]) -> Run {
+    let args = ["lock", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
+    workspace.tflock_in(directory, registry, args.iter().chain(more)).ended_with(0)
+}
+
+/// What each command that looks at the repository says of units without a lock file.
+fn notes(workspace: &Workspace, registry: &Registry) -> Vec<String> {
+    let commands = [&["verify", "-r"][..], &["status"], &["lock", "-r", "--check"]];
+    let notes = commands.map(|args| {
+        let run = workspace.tflock(registry, args);
+        assert!(run.code == Some(0) || !workspace.has("live/a/.terraform.lock.hcl"), "{run}");
+        let lines = run.stderr.lines().filter(|line| line.contains("lock file") && line.contains("unit"));
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    notes.into_iter().collect()
+}
+
+#[test]
+fn no_lock_files_is_one_note_for_the_repository() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let is_said = |notes: &[String], words: &str| {
+        notes.iter().all(|note| note.matches(words).count() == 1 && note.lines().count() == 1)
+    };
+    let found = notes(&workspace, &registry);
+    assert!(is_said(&found, "3 units have no lock file, such as live/a: `tflock lock -r --create`"), "{found:?}");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(!run.stdout.contains("passed"), "{run}");
+    let status = workspace.tflock(&registry, ["status", "--format", "json"]).json();
+    assert_eq!(status["status"]["units_without_lock_file"], 3);
+    // Some have one.
+    lock(&workspace, &registry, "live/b", &[]);
+    let found = notes(&workspace, &registry);
+    assert!(is_said(&found, "2 units have no lock file, such as live/a:"), "{found:?}");
+    lock(&workspace, &registry, "live/c", &[]);
+    let found = notes(&workspace, &registry);
+    assert!(is_said(&found, "1 unit has no lock file, such as live/a:"), "{found:?}");
+    // Those of which git ignores it, and those that are left out, count no more.
+    workspace.write("live/a/.gitignore", ".terraform.lock.hcl\n");
+    assert_eq!(notes(&workspace, &registry), ["", "", ""]);
+    std::fs::remove_file(workspace.path("live/a/.gitignore")).unwrap();
+    workspace.write(".tflock.hcl", "tool = \"terraform\"\nexclude = [\"live/a\"]\n");
+    assert_eq!(notes(&workspace, &registry), ["", "", ""]);
+    workspace.write(".tflock.hcl", "tool = \"terraform\"\n");
+    // Where all are read, none is left.
+    lock(&workspace, &registry, "", &["-r", "--create"]);
+    assert_eq!(notes(&workspace, &registry), ["", "", ""]);
+}
+
+#[test]
+fn a_repository_that_ignores_lock_files_has_no_note() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write(".gitignore", "**/.terraform.lock.hcl\n");
+    for args in [&["verify", "-r"][..], &["status"], &["lock", "-r"]] {
+        let run = workspace.tflock(&registry, args);
+        assert!(!run.stderr.contains("units have no lock file"), "{run}");
+    }
+    let run = workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(2);
+    assert!(run.stderr.contains("files that Git ignores do not count"), "{run}");
+    // Where git ignores some of them, the others are written.
+    workspace.write(".gitignore", "live/a/.terraform.lock.hcl\n");
+    lock(&workspace, &registry, "", &["-r", "--create"]);
+    let has = |name: &str| workspace.has(&format!("live/{name}/{LOCK}"));
+    assert_eq!(["a", "b", "c"].map(has), [false, true, true]);
+}
+
+#[test]
+fn units_without_a_lock_file_use_that_of_their_module() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    lock(&workspace, &registry, "modules/net", &[]);
+    let wanted = "3 units without a lock file, such as live/a: Terragrunt uses that of the module, such as modules/net";
+    for note in notes(&workspace, &registry) {
+        assert!(note.contains(wanted) && note.lines().count() == 1, "{note}");
+    }
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(run.stdout.starts_with("1 root module: 1 passed"), "{run}");
+    // Its own file goes before.
+    lock(&workspace, &registry, "live/b", &[]);
+    let found = notes(&workspace, &registry);
+    assert!(found.iter().all(|note| note.contains("2 units without a lock file, such as live/a")), "{found:?}");
+    // The module has an entry less than the units need.
+    let entries = workspace.read(&format!("modules/net/{LOCK}"));
+    workspace.write(&format!("modules/net/{LOCK}"), &entries[..entries.rfind("\nprovider").unwrap()]);
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(1);
+    assert!(run.stdout.contains("modules/net") && run.stdout.contains("entry-missing"), "{run}");
+}
+
+#[test]
+fn templates_of_stacks_are_counted() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    lock(&workspace, &registry, "", &["-r", "--create"]);
+    workspace.write("units/net/terragrunt.hcl", TEMPLATE);
+    workspace
+        .write("stack/terragrunt.stack.hcl", "unit \"net\" {\n  source = \"../units/net\"\n  path   = \"net\"\n}\n");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(run.stdout.contains("3 root modules (1 unit template)") && !run.stdout.contains("units/net"), "{run}");
+    assert_eq!(notes(&workspace, &registry), ["", "", ""]);
+    let run = workspace.tflock(&registry, ["status"]).ended_with(0);
+    assert!(run.stdout.contains("3 (1 unit template), 3 units among them"), "{run}");
+    let document = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).json();
+    assert_eq!(document["templates"], 1);
+    // Neither gets a lock file by itself.
+    let run = lock(&workspace, &registry, "", &["-r", "--create"]);
+    assert!(!workspace.has(&format!("units/net/{LOCK}")) && !workspace.has(&format!("stack/{LOCK}")), "{run}");
+    // One that only sets variables by it can be locked, and what is generated has that lock file.
+    workspace.write("units/net/terragrunt.hcl", &TEMPLATE.replace("${values.name}", "net"));
+    let run = lock(&workspace, &registry, "", &["-r", "--create"]);
+    assert!(!workspace.has(&format!("units/net/{LOCK}")), "{run}");
+    lock(&workspace, &registry, "units/net", &[]);
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    let note =
+        "1 unit template with a lock file, such as units/net: Terragrunt copies it to each unit that a stack generates";
+    assert!(run.stderr.contains(note) && !run.stdout.contains("requirements-unread"), "{run}");
+    workspace.write("units/net/terragrunt.hcl", TEMPLATE);
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(run.stdout.contains("requirements-unread") && run.stdout.contains("terragrunt.values.hcl"), "{run}");
+    // With values it is a unit.
+    workspace.write("units/net/terragrunt.values.hcl", "name = \"net\"\n");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert!(!run.stderr.contains("unit template") && !run.stdout.contains("requirements-unread"), "{run}");
+}
