@@ -67,7 +67,7 @@ pub(super) fn install_for(settings: &RunSettings, interrupt: &Interrupt) -> Resu
     let mut alone = settings.clone();
     alone.modules.lookup = ModuleLookup::None;
     match alone.load_tree(&settings.tree_options(MissingModules::Skip)) {
-        Ok(tree) if tree.missing.is_empty() && tree.remote_modules.is_empty() => {
+        Ok(tree) if tree.complete && tree.remote_modules.is_empty() => {
             install(settings, interrupt).map(ModulesOfRoot::Installed)
         }
         Ok(_) => Ok(ModulesOfRoot::Unlocked),
@@ -103,7 +103,7 @@ fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledMod
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))
     })?;
     let path = settings.path.join(&data_dir).join("modules");
-    if tree.remote_modules.is_empty() && tree.local_calls.is_empty() {
+    if tree.complete && tree.remote_modules.is_empty() && tree.local_calls.is_empty() {
         // `init` writes no empty list either.
         return Ok(InstalledModules { path, modules: Vec::new() });
     }
@@ -139,6 +139,9 @@ fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledMod
 
 /// Fails unless all module calls are locked, also those that are not installed.
 pub(super) fn all_locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
+    if let Some(part) = tree.unread_parts.first() {
+        return Err(settings.placed(part.modules_unknown()));
+    }
     if tree.remote_modules.is_empty() && tree.missing.is_empty() {
         return Ok(());
     }

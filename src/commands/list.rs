@@ -266,8 +266,7 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         root.read_configuration(Reading::LENIENT)?;
         named.see(ProviderNames { lock: None, ..root.names() });
         notes.extend(remarks(&root));
-        let missing = root.tree.iter().flat_map(|tree| &tree.missing);
-        unknown.extend(missing.map(|module| settings.not_installed(module)));
+        unknown.extend(root.tree.iter().flat_map(|tree| settings.not_installed_in(tree, |_| true)));
         requirements(&root, providers)
     });
     outcome.notes = notes.into();

@@ -226,7 +226,7 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
     let mut module = RootModule::open(settings)?;
     module.read_configuration(Reading::LENIENT)?;
     let Some(tree) = &module.tree else { return Ok((OutdatedModules::default(), Vec::new())) };
-    let mut errors: Vec<Error> = tree.missing.iter().map(|missing| settings.not_installed(missing)).collect();
+    let mut errors = settings.not_installed_in(tree, |_| true);
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let calls: Vec<CalledModule<'_>> =
         tree.remote_modules.iter().filter_map(|call| CalledModule::of(call, lock)).collect();

@@ -13,7 +13,7 @@ use crate::disk::files::TextMemo;
 use crate::disk::root_files;
 use crate::disk::roots::{
     MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, UnitMemo,
-    UnitOptions, file_from, placed, test_directory,
+    UnitOptions, UnreadReason, file_from, placed, test_directory,
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
@@ -151,8 +151,9 @@ impl RootModule {
             )
         };
         let Some(tree) = &self.tree else {
-            let reason = "there is no configuration in this directory";
-            let none = finding("the requirements are", reason).in_file(FILE_NAME).at(Position::default());
+            let none = finding("the requirements are", &UnreadReason::NoConfiguration.to_string())
+                .in_file(FILE_NAME)
+                .at(Position::default());
             return self.lock.iter().map(|_| none.clone()).collect();
         };
         let what = if tree.requirements.is_empty() { "the requirements are" } else { "a part of the requirements is" };
@@ -430,7 +431,20 @@ impl RunSettings {
         placed(error, &self.path)
     }
 
-    /// The error for a module that is not installed, so a question stays open.
+    /// The errors for the modules that are not installed and that count, so a question stays open: one for each call.
+    pub fn not_installed_in(&self, tree: &Tree, counts: impl Fn(&MissingModule) -> bool) -> Vec<Error> {
+        let missing = tree.missing_calls().into_iter().filter(|(module, _)| counts(module));
+        let errors = missing.map(|(module, paths)| {
+            let mut error = self.not_installed(module);
+            if let Some(paths) = paths {
+                error.message = format!("{}; {paths}", error.message);
+            }
+            error
+        });
+        errors.collect()
+    }
+
+    /// The error for one of them.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
         let host = module.request.as_ref().and_then(|request| request.source.host());
         // Installing it would fetch it from there.

@@ -63,6 +63,7 @@ mod publish;
 mod publishers;
 mod readme;
 mod reasons;
+mod reasons_unread;
 mod recursive;
 mod restored;
 mod rotated;

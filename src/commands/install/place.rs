@@ -202,7 +202,7 @@ pub(super) fn check_modules(settings: &RunSettings) -> Result<Option<InstalledMo
     let tree = settings.load_tree(&TreeOptions { ..settings.tree_options(MissingModules::Skip) });
     let modules = match tree {
         Ok(tree) => match &tree.module_lock {
-            None if !tree.missing.is_empty() || !tree.remote_modules.is_empty() => return Ok(None),
+            None if !tree.complete || !tree.remote_modules.is_empty() => return Ok(None),
             read => {
                 get::all_locked(&tree, &settings)?;
                 let mut modules = check.local(&tree);

@@ -36,6 +36,9 @@ impl ModuleLockEdit {
         if let Some(module) = tree.missing.iter().find(is_refuted) {
             return Err(settings.not_installed(module));
         }
+        if let Some(part) = tree.unread_parts.first().filter(|_| request.lock_modules) {
+            return Err(settings.placed(part.modules_unknown()));
+        }
         if !tree.complete {
             return Ok(Self::default());
         }

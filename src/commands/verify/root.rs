@@ -334,9 +334,8 @@ impl GateRoot {
     /// The modules with unknown requirements: missing ones, and those that could not be checked.
     pub(super) fn unknown_tree(&self) -> Verified {
         // A module that differs from its lock is a finding instead.
-        let is_known = |module: &&MissingModule| !module.is_refuted();
-        let missing = self.tree().into_iter().flat_map(|tree| &tree.missing).filter(is_known);
-        let errors = missing.map(|module| self.settings().not_installed(module));
+        let is_known = |module: &MissingModule| !module.is_refuted();
+        let errors = self.tree().into_iter().flat_map(|tree| self.settings().not_installed_in(tree, is_known));
         let errors = errors.map(|error| Unanswered { error, changed: false });
         let unasked = self.locked_modules().map(|modules| modules.unanswered()).unwrap_or_default();
         let unseen = self.change.iter().filter_map(|change| change.unseen.as_ref());

@@ -40,8 +40,15 @@ pub struct RequiredProvider {
     /// The source as written, if it is.
     pub source_text: Option<String>,
     pub version: Option<Constraint>,
-    /// What gives the source and the version, if that is evaluated: until then the name means what it implies.
+    /// What gives the source and the version, if that is evaluated: until then nothing is known of what the name means.
     pub dynamic: Option<Box<DynamicProvider>>,
+}
+
+impl RequiredProvider {
+    /// True if its source is an expression that has no value yet.
+    fn is_of_unknown_source(&self) -> bool {
+        self.dynamic.as_ref().is_some_and(|dynamic| dynamic.source.is_some())
+    }
 }
 
 /// The expressions of an entry of `required_providers`.
@@ -179,7 +186,7 @@ impl Module {
 
     /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
     pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
-        for (name, required) in &self.required {
+        for (name, required) in self.required.iter().filter(|(_, required)| !required.is_of_unknown_source()) {
             let usage =
                 Usage { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
             needs.add(&required.source, required.version.as_ref(), &usage);
@@ -241,6 +248,9 @@ impl Module {
     }
 
     fn require(&self, version: Option<&Constraint>, usage: &Usage<'_>, dialect: Dialect, needs: &mut Needs) {
+        if self.required.get(usage.name).is_some_and(RequiredProvider::is_of_unknown_source) {
+            return;
+        }
         match self.provider(usage.name, dialect) {
             Ok(source) => needs.add(&source, version, usage),
             Err(kind) => needs.fail(usage.place, kind),

@@ -101,12 +101,16 @@ pub enum ModuleProblem {
 impl ModuleProblem {
     /// True if the tool cannot work with it either.
     pub(super) fn is_refused(&self) -> bool {
-        matches!(self, Self::Version(_)) || matches!(self.unevaluated(), Some(Unevaluated::Refused { .. }))
+        matches!(self, Self::Version(_)) || matches!(self.unevaluated(), Some((_, Unevaluated::Refused { .. })))
     }
 
-    /// Why an expression has no value, if that is the problem.
-    fn unevaluated(&self) -> Option<&Unevaluated> {
-        if let Self::NotStatic(reason) | Self::VersionNotStatic(reason) = self { Some(reason) } else { None }
+    /// The argument whose expression has no value, and why, if that is the problem.
+    pub(super) fn unevaluated(&self) -> Option<(&'static str, &Unevaluated)> {
+        match self {
+            Self::NotStatic(reason) => Some(("source", reason)),
+            Self::VersionNotStatic(reason) => Some(("version", reason)),
+            _ => None,
+        }
     }
 
     pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<Step> {
@@ -122,11 +126,7 @@ impl ModuleProblem {
             Self::NoDirectory { .. } => {
                 vec!["correct its source, or first run what creates the directory, such as `make`".into()]
             }
-            Self::NotInstalled(_)
-            | Self::SourceChanged { .. }
-            | Self::VersionChanged { .. }
-            | Self::NotStatic(_)
-            | Self::VersionNotStatic(_) => vec![install],
+            Self::NotInstalled(_) | Self::SourceChanged { .. } | Self::VersionChanged { .. } => vec![install],
             _ => Vec::new(),
         }
     }
@@ -168,12 +168,10 @@ impl From<TreeError> for Error {
                 .hint("install the modules again with `init`"),
             TreeError::Provider { place, dialect, reason, .. } => {
                 let (kind, next_step) = match &reason {
-                    Unevaluated::Refused { .. } => (ErrorKind::Configuration, Some(refused_too(dialect))),
-                    Unevaluated::Unset(name) => (ErrorKind::NotInstalled, Some(set(name).into())),
-                    Unevaluated::Limit { .. } => (ErrorKind::NotInstalled, None),
+                    Unevaluated::Unset(name) => (ErrorKind::NotInstalled, set(name).into()),
+                    _ => (ErrorKind::Configuration, refused_too(dialect)),
                 };
-                let error = Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position);
-                error.hints(next_step)
+                Error::new(kind, message).in_file(place.file.to_path_buf()).at(place.position).hint(next_step)
             }
             TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
                 // Without the name of the call: what cannot be fetched is reported once, wherever it is called.

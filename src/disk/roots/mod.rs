@@ -7,7 +7,9 @@
 
 mod error;
 mod fetched;
+mod paths;
 mod unit;
+mod unread;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +35,10 @@ pub use fetched::{
     ModuleRequest, ModuleTerms, Reselected, file_from, placed,
 };
 
+pub use paths::UnlistedPaths;
 pub use unit::{UnitMemo, UnitOptions, UnitReferences};
 pub use unit::{add_paths_of_unit, program_of_unit, references_of_unit, source_of_unit};
+pub use unread::UnreadReason;
 
 const TEST_DIRECTORY: &str = "tests";
 
@@ -142,6 +146,14 @@ pub struct UnreadPart {
     pub place: Location,
 }
 
+impl UnreadPart {
+    /// The error where all modules have to be known.
+    pub fn modules_unknown(&self) -> Error {
+        let message = format!("not all modules are known: {}", self.reason);
+        Error::new(ErrorKind::Configuration, message).in_file(self.place.file.to_path_buf()).at(self.place.position)
+    }
+}
+
 impl Tree {
     /// The requirements, as far as they are known; `None` if nothing was read.
     pub fn known_requirements(&self) -> Option<&Requirements> {
@@ -229,7 +241,7 @@ pub enum TreeWarning {
     /// A version constraint on a provider that is part of the program, which `init` refuses.
     ConstrainedBuiltIn { place: Location, address: String },
     /// More ways lead to the same modules than anyone wants to read about.
-    ManyPaths(u64),
+    ManyPaths(UnlistedPaths),
     /// A module that is taken from where it was installed, without a look at its source.
     UncheckedRecord { place: Location, key: String, reason: ModuleProblem },
     /// The command line names a directory of test files, and there is none.
@@ -246,12 +258,7 @@ impl fmt::Display for TreeWarning {
             Self::ConstrainedBuiltIn { place, address } => {
                 write!(f, "{place}: built-in provider {address} does not support a version constraint")
             }
-            Self::ManyPaths(u64::MAX) => {
-                f.write_str("too many paths of module calls to count lead to modules already named, and are not listed")
-            }
-            Self::ManyPaths(count) => {
-                write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
-            }
+            Self::ManyPaths(paths) => paths.fmt(f),
             Self::UncheckedRecord { place, key, reason } => {
                 write!(f, "{place}: module {key:?} is used as installed, not checked against its source: {reason}")?;
                 match reason {

@@ -16,3 +16,5 @@ mod stacks_remote;
 mod units;
 mod unlocked;
 mod unread;
+
+pub use unread::denied as unread_denied;

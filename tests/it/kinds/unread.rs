@@ -106,7 +106,7 @@ fn gated(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 }
 
 /// The rules of a run that are denied, in all root modules.
-pub(super) fn denied(run: &Run) -> Vec<String> {
+pub fn denied(run: &Run) -> Vec<String> {
     let roots = run.json()["roots"].as_array().cloned().unwrap_or_default();
     let findings = roots.iter().flat_map(|root| root["findings"].as_array().cloned().unwrap_or_default());
     let denied = findings.filter(|finding| finding["level"] == "deny");

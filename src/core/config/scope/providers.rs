@@ -2,8 +2,6 @@
 //!
 //! Source: hashicorp/terraform pull request 39153.
 
-use std::rc::Rc;
-
 use super::{ModuleScope, Purpose, Surroundings};
 use crate::addr::ProviderSource;
 use crate::config::module::{Constraint, DynamicProvider, Location, Module, RequiredProvider};
@@ -31,26 +29,23 @@ pub enum ProviderProblem {
 }
 
 impl ModuleScope {
-    /// The module with the sources and versions of its providers evaluated.
-    ///
-    /// # Errors
-    ///
-    /// One for each expression without a value, or with one that means nothing.
-    pub fn with_providers(&self, surroundings: &Surroundings) -> Result<Rc<Module>, Vec<ProviderProblem>> {
+    /// The module with the sources and versions of its providers evaluated, and a problem for each expression without a
+    /// value, or with one that means nothing. An entry whose source has none stays dynamic, and contributes nothing.
+    pub fn with_providers(&self, surroundings: &Surroundings) -> (Module, Vec<ProviderProblem>) {
         let mut module = Module::clone(&self.module);
         let mut problems = Vec::new();
         for (name, required) in &mut module.required {
-            if let Some(dynamic) = required.dynamic.take() {
-                problems.extend(self.provider(name, &dynamic, required, surroundings).err());
-            }
+            let Some(mut dynamic) = required.dynamic.take() else { continue };
+            problems.extend(self.provider(name, &mut dynamic, required, surroundings).err());
+            required.dynamic = dynamic.source.is_some().then_some(dynamic);
         }
-        if problems.is_empty() { Ok(Rc::new(module)) } else { Err(problems) }
+        (module, problems)
     }
 
     fn provider(
         &self,
         name: &str,
-        dynamic: &DynamicProvider,
+        dynamic: &mut DynamicProvider,
         required: &mut RequiredProvider,
         surroundings: &Surroundings,
     ) -> Result<(), ProviderProblem> {
@@ -67,6 +62,7 @@ impl ModuleScope {
             let parsed = ProviderSource::parse(&source, surroundings.dialect);
             required.source = parsed.map_err(|error| invalid(&expression.place, error.into()))?;
             required.source_text = Some(source);
+            dynamic.source = None;
         }
         if let Some(expression) = &dynamic.version {
             let text = text(expression, "version")?;

@@ -8,11 +8,12 @@ use crate::config::{ModuleCall, ModuleSource, Purpose, Text};
 use crate::disk::roots::error::ModuleProblem;
 use crate::disk::roots::{
     self, FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall,
-    TreeWarning,
+    TreeWarning, UnreadReason,
 };
 use crate::error::{Error, ErrorKind};
 use crate::path::links;
 use crate::redact;
+use crate::requirements::module_name;
 use crate::value::Unevaluated;
 use crate::version::{ModuleConstraints, ModuleVersion};
 
@@ -121,6 +122,16 @@ impl Walk<'_> {
         problem: ModuleProblem,
         is_installed: bool,
     ) -> Result<Option<LocatedModule>, ModuleProblem> {
+        if let (false, Some((argument, reason @ Unevaluated::Limit { .. }))) = (is_installed, problem.unevaluated()) {
+            let (name, reason) = (module_name(&wanted.call.name), reason.clone());
+            let place = match (argument, &wanted.call.source, &wanted.call.version) {
+                ("version", _, Some(version)) => &version.place,
+                (_, Some(source), _) => &source.place,
+                _ => &wanted.call.place,
+            };
+            self.unread_parts.push(UnreadReason::ModuleCall { name, argument, reason }.at(place));
+            return Ok(None);
+        }
         if problem.is_refused() || !is_installed && self.options.missing == MissingModules::Refuse {
             return Err(problem);
         }

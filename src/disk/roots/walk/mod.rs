@@ -5,7 +5,7 @@ pub(super) mod stack;
 pub(super) mod unit;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
 use super::{
-    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, UnreadPart,
+    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, UnlistedPaths,
+    UnreadPart, UnreadReason,
 };
 use crate::config::{
     ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, ProviderProblem, RootKind, SourceFile,
@@ -24,6 +25,7 @@ use crate::disk::roots;
 use crate::disk::roots::unit::Assembly;
 use crate::path::shown;
 use crate::requirements::Requirements;
+use crate::value::Unevaluated;
 
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
@@ -134,8 +136,8 @@ struct Walk<'o> {
     listed: usize,
     /// The number of paths of module calls below the visited ones.
     sizes: HashMap<Sight, u64>,
-    /// How many of them are not listed.
-    unlisted: u64,
+    /// Which of them are not listed.
+    unlisted: UnlistedPaths,
 }
 
 /// All that decides what a directory contributes where nothing is installed below: the directory, and the values of its
@@ -161,6 +163,13 @@ fn inputs(from: &ModuleNode, call: &ModuleCall) -> Inputs {
         Some(own) if std::ptr::eq(own, call) => Inputs::Call(Rc::clone(&from.scope), call.name.clone()),
         _ => Inputs::None,
     }
+}
+
+/// Each part that is not read, however many paths lead to it.
+fn once_each(mut parts: Vec<UnreadPart>) -> Vec<UnreadPart> {
+    let mut known = HashSet::new();
+    parts.retain(|part| known.insert((Arc::clone(&part.place.file), part.place.position, part.reason.clone())));
+    parts
 }
 
 struct CallPackage {
@@ -207,7 +216,7 @@ impl<'o> Walk<'o> {
             root_texts: None,
             listed: 0,
             sizes: HashMap::new(),
-            unlisted: 0,
+            unlisted: UnlistedPaths::default(),
         }
     }
 
@@ -225,8 +234,8 @@ impl<'o> Walk<'o> {
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, tests);
-        if self.unlisted > 0 {
-            self.warnings.push(TreeWarning::ManyPaths(self.unlisted));
+        if self.unlisted.count > 0 {
+            self.warnings.push(TreeWarning::ManyPaths(std::mem::take(&mut self.unlisted)));
         }
     }
 
@@ -245,7 +254,7 @@ impl<'o> Walk<'o> {
             kind: self.kind,
             undeclared: self.undeclared,
             complete: self.missing.is_empty() && self.unread_parts.is_empty(),
-            unread_parts: self.unread_parts,
+            unread_parts: once_each(self.unread_parts),
             holes: Vec::new(),
             notes: Vec::new(),
             is_template: false,
@@ -273,7 +282,7 @@ impl<'o> Walk<'o> {
         if let Some(sight) = &sight
             && let Some(size) = self.sizes.get(sight).copied().filter(|_| !self.manifest().has_below(&node.key))
         {
-            self.unlisted = self.unlisted.saturating_add(size);
+            self.unlisted.add(&node.key, size);
             return size;
         }
         let Some(module) = self.with_providers(node) else { return 1 };
@@ -312,26 +321,28 @@ impl<'o> Walk<'o> {
         self.errors.is_empty() && self.missing.len() < MOST_MISSING && self.listed <= self.options.listed
     }
 
-    /// The module with the values of its entries of `required_providers`; `None` if one has none, which is reported.
+    /// The module with the values of its entries of `required_providers`; `None` if the tool refuses one or a variable is not
+    /// set, which is reported.
     fn with_providers(&mut self, node: &ModuleNode) -> Option<Rc<Module>> {
         let module = &node.scope.module;
         if module.required.values().all(|required| required.dynamic.is_none()) {
             return Some(Rc::clone(module));
         }
-        let problems = match node.scope.with_providers(self.surroundings()) {
-            Ok(module) => return Some(module),
-            Err(problems) => problems,
-        };
+        let (module, problems) = node.scope.with_providers(self.surroundings());
+        let errors = self.errors.len();
         for problem in problems {
             match problem {
                 ProviderProblem::Invalid(error) => self.errors.push(TreeError::Config(*error)),
+                ProviderProblem::Unevaluated { name, argument, place, reason: reason @ Unevaluated::Limit { .. } } => {
+                    self.unread_parts.push(UnreadReason::Provider { name, argument, reason }.at(&place));
+                }
                 ProviderProblem::Unevaluated { name, argument, place, reason } => {
                     let dialect = self.options.dialect;
                     self.errors.push(TreeError::Provider { name, argument, place, dialect, reason });
                 }
             }
         }
-        None
+        (self.errors.len() == errors).then(|| Rc::new(module))
     }
 
     fn sight(&self, node: &ModuleNode) -> Sight {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{ModuleNode, Place, Walk};
 use crate::addr::ProviderSource;
 use crate::config::{ConfigFiles, Module, ModuleCall, RootKind, SourceFile, Text, is_of_component_registry};
-use crate::disk::roots::{Tree, TreeError, TreeOptions, TreeWarning, UnreadPart};
+use crate::disk::roots::{Tree, TreeError, TreeOptions, TreeWarning, UnreadPart, UnreadReason};
 use crate::requirements::module_name;
 use crate::version::Constraints;
 
@@ -52,11 +52,8 @@ pub(super) fn unread(call: &ModuleCall) -> Option<UnreadPart> {
     if !is_of_component_registry(text) {
         return None;
     }
-    let reason = format!(
-        "{} comes from a component registry ({text}), and tflock reads those of modules only",
-        module_name(&call.name)
-    );
-    Some(UnreadPart { reason, place: source.place.clone() })
+    let reason = UnreadReason::ComponentRegistry { name: module_name(&call.name), source: text.clone() };
+    Some(reason.at(&source.place))
 }
 
 /// True if a stack below so many others can contain no further stack.

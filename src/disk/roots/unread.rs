@@ -1,0 +1,48 @@
+//! What of the configuration of a module or a stack is not read. What units do not read is in `core/terragrunt`.
+
+use std::fmt;
+
+use super::UnreadPart;
+use crate::config::Location;
+use crate::value::Unevaluated;
+
+/// Why a part of a configuration is not read, or all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnreadReason {
+    /// There is a lock file alone.
+    NoConfiguration,
+    /// A component or a nested stack is in a registry of components, whose protocol is not public.
+    ComponentRegistry { name: String, source: String },
+    /// The source or the version of a module depends on what only the tool evaluates.
+    ModuleCall { name: String, argument: &'static str, reason: Unevaluated },
+    /// The source or the version of a provider does.
+    Provider { name: String, argument: &'static str, reason: Unevaluated },
+}
+
+impl UnreadReason {
+    /// The part of the configuration at a place that is not read for this reason.
+    pub(super) fn at(&self, place: &Location) -> UnreadPart {
+        UnreadPart { reason: self.to_string(), place: place.clone() }
+    }
+}
+
+impl fmt::Display for UnreadReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoConfiguration => f.write_str("there is no configuration in this directory"),
+            Self::ComponentRegistry { name, source } => {
+                write!(f, "{name} comes from a component registry ({source}), and tflock reads those of modules only")
+            }
+            Self::ModuleCall { name, argument, reason } => write!(
+                f,
+                "the {argument} of {name} cannot be determined statically, because {reason}; the module is read once it \
+                 is installed"
+            ),
+            Self::Provider { name, argument, reason } => write!(
+                f,
+                "the {argument} of provider {name:?} cannot be determined statically, because {reason}; variables, local \
+                 values and literals are read"
+            ),
+        }
+    }
+}
