@@ -280,6 +280,21 @@ impl Git {
         Ok(seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
+    /// A file, by its path from the top, after each of the latest commits that changed it, from a commit backwards, and when each was
+    /// committed. `None` in place of a text that the file did not have.
+    pub fn earlier_texts(&self, commit: &Commit, path: &str) -> Result<Vec<(SystemTime, Option<Vec<u8>>)>, GitError> {
+        let literal = format!(":(top,literal){path}");
+        let args = ["log", "--max-count=200", "--no-color", "--format=%ct %H", &commit.id, "--", &literal];
+        let answer = self.launcher.run(args)?.checked("log")?;
+        let text = answer.text();
+        let mut texts = Vec::new();
+        for (seconds, id) in text.lines().filter_map(|line| line.split_once(' ')) {
+            let moment = UNIX_EPOCH + Duration::from_secs(seconds.parse().unwrap_or_default());
+            texts.push((moment, self.files(&Commit::new(id, id), &[path.to_owned()])?.pop().flatten()));
+        }
+        Ok(texts)
+    }
+
     /// The lines with a beginning that the latest commits took out of a file, by its path from the top.
     pub fn lines_taken_out(&self, path: &str, beginning: &str) -> Result<BTreeSet<String>, GitError> {
         let path = format!(":(top,literal){path}");

@@ -4,6 +4,7 @@ use crate::support::dice::Dice;
 use crate::support::github::{
     answering, archives, asked, attested, built, place, proxy_to, question, reaching, repository, with_place,
 };
+use crate::support::keys::{Day, SIGNED_AT};
 use crate::support::proposal::without_last_line_with;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::sigstore::{Claims, attest};
@@ -127,6 +128,38 @@ fn an_older_release_that_was_signed_after_the_pin_was_made_needs_provenance() {
         std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
         workspace.tflock(&registry, LOCK).ended_with(code);
         assert_eq!(workspace.has(".terraform.lock.hcl"), code == 0);
+    }
+}
+
+/// Where the block does not say since when it pins, the commit of the base that added it does.
+#[test]
+fn a_pin_without_a_date_is_as_old_as_its_commit() {
+    // Commits of tests are of 1 June 2024.
+    for (signed_on, code) in [(SIGNED_AT, 0), (Day(SIGNED_AT.0 + 1), 3)] {
+        let registry = widget().signed_on(signed_on);
+        let registry = registry.document("/repos/acme/terraform-provider-widget", "application/json", "{}");
+        let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", &proxy_to(&registry));
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        let (lock, trust) = (workspace.lock_file(), workspace.read(".tflock.trust.hcl"));
+        std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+        let commit = |message: &str| {
+            workspace.git(["add", "--all"]);
+            workspace.git(["commit", "--quiet", "--message", message]);
+        };
+        workspace.git(["init", "--quiet"]);
+        commit("signers");
+        let place = place(WIDGET).replace("since         = \"1.0.0\"", "since         = \"2.0.0\"");
+        let address = format!("{}/{WIDGET}", registry.host());
+        workspace.write(".tflock.trust.hcl", &with_place(&trust, &address, &place));
+        commit("place");
+        workspace.write(".tflock.trust.hcl", &format!("# kept\n{}", workspace.read(".tflock.trust.hcl")));
+        commit("comment");
+        workspace.write(".terraform.lock.hcl", &lock);
+        commit("lock");
+        let run = workspace.tflock(&registry, ["verify", "--base", "HEAD~1"]).ended_with(code);
+        assert_eq!(run.stdout.contains("provenance-missing"), code == 3, "{run}");
+        // A pin that the change brings is new.
+        workspace.tflock(&registry, ["verify", "--base", "HEAD~3"]).ended_with(0);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::hash::HashScheme;
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
 use crate::path::{RepoPath, shown, worktree};
-use crate::settings::{self, FILE_NAME, Settings};
+use crate::settings::{self, Date, FILE_NAME, Settings};
 use crate::trust::pins::{self, Pins, TrustFile};
 use crate::verify::{self, Counted, Outer, Weakening, weakenings_within};
 use crate::workspace::Exclusions;
@@ -228,7 +228,24 @@ impl Base {
             let counting = verify::effective_pins(known(&at_base).as_ref(), before.pins(), known(&now).as_ref());
             (counting, at_base.pins())
         };
+        let counting = counting.map(|pins| self.dated(pins, &path, place)).transpose()?;
         Ok((counting.map(|pins| Counted::since(before.pins(), pins, trusted.clone())), findings))
+    }
+
+    /// The pins, with the day of the commit that added it in each block that says where releases are built and not since when.
+    /// What the history of the base does not show stays unknown.
+    fn dated(&self, mut pins: Pins, path: &RepoPath, place: &TrustPlace) -> Result<Pins, Error> {
+        let mut open = pins.undated();
+        if open.is_empty() {
+            return Ok(pins);
+        }
+        let texts = self.git.earlier_texts(&self.revision, path);
+        for (moment, text) in texts.map_err(|error| git_error(error, &self.options.revision))? {
+            let earlier = TrustStore::of_text(text.as_deref(), place).unwrap_or_default();
+            open.retain(|pattern| earlier.pins().providers.get(pattern).is_some_and(|pin| pin.built_by.is_some()));
+            open.iter().for_each(|pattern| pins.date(pattern, Date::of(moment)));
+        }
+        Ok(pins)
     }
 
     pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {

@@ -162,6 +162,19 @@ impl Pins {
         self.providers.entry(AddrPattern::from(addr.clone())).or_default()
     }
 
+    /// The blocks that pin where releases are built and do not say since when.
+    pub fn undated(&self) -> BTreeSet<AddrPattern> {
+        let places = self.providers.iter().filter_map(|(pattern, pin)| Some((pattern, pin.built_by.as_ref()?)));
+        places.filter(|(_, place)| place.pinned_on.is_none()).map(|(pattern, _)| pattern.clone()).collect()
+    }
+
+    /// Sets since when a block pins where releases are built.
+    pub fn date(&mut self, pattern: &AddrPattern, day: Date) {
+        if let Some(place) = self.providers.get_mut(pattern).and_then(|pin| pin.built_by.as_mut()) {
+            Arc::make_mut(place).pinned_on = Some(day);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty() && self.denied.is_empty() && self.republished.is_empty()
     }
