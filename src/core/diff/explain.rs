@@ -219,14 +219,11 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."
     };
-    let mut consequence = if kept(change) == 0 {
-        "`init` now refuses the packages that it accepted before, and accepts different ones.".to_owned()
+    let consequence = if kept(change) == 0 {
+        "`init` now refuses the packages that it accepted before, and accepts different ones."
     } else {
-        "`init` will accept the new packages and refuse the old ones.".to_owned()
+        "`init` will accept the new packages and refuse the old ones."
     };
-    if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
-        consequence.push_str(" `tflock verify` checks with the registry which ones are signed.");
-    }
     texts(cause, consequence)
 }
 
