@@ -105,6 +105,11 @@ pub fn held_back(
     let reasons = reasons(criteria, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     let finding = Finding::new(Rule::HeldBack, message).about(addr);
+    // A release that only the settings exclude is worth more attention than a constraint that stays.
+    let finding = match facts.passed_over.first() {
+        Some((version, _)) => finding.of_version(version),
+        None => finding,
+    };
     let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
     // The user has to look at the constraint, not at the lock file.
     Some(match holders.find(|origin| !origin.file.as_os_str().is_empty()) {

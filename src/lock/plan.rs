@@ -18,7 +18,7 @@ use crate::release::Release;
 use crate::requirements::{Requirement, Requirements, StateProviders};
 use crate::step::Step;
 use crate::trust::Evidence;
-use crate::version::{Constraints, Version};
+use crate::version::Version;
 
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
@@ -105,7 +105,7 @@ pub fn plan(
             errors.push(contradiction(addr, requirement));
             continue;
         }
-        match planner.select(addr, &requirement.constraints) {
+        match planner.select(addr, requirement) {
             Ok(selection) => {
                 let (rules, platforms, earlier) = wanted(addr);
                 let step = Query {
@@ -185,14 +185,15 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn select(&self, addr: &ProviderAddr, constraints: &Constraints) -> Result<Selection, Error> {
+    fn select(&self, addr: &ProviderAddr, requirement: &Requirement) -> Result<Selection, Error> {
+        let constraints = &requirement.constraints;
         let Self { lock, intent, .. } = self;
         let moved = self.moved(addr);
         let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
         let entry = entry.or_else(|| self.predecessor(addr).map(|(_, entry)| entry));
         if let Some(upgrade) = &intent.upgrade {
             let recorded = entry.map(|entry| &entry.version);
-            return self.anew(addr, constraints, upgrade, recorded);
+            return self.anew(addr, requirement, upgrade, recorded);
         }
         let newest = || Selection::Newest(Criteria::of(constraints.clone()));
         let Some(entry) = entry else {
@@ -230,10 +231,11 @@ impl<'a> Planner<'a> {
     fn anew(
         &self,
         addr: &ProviderAddr,
-        constraints: &Constraints,
+        requirement: &Requirement,
         upgrade: &Upgrade,
         recorded: Option<&Version>,
     ) -> Result<Selection, Error> {
+        let constraints = &requirement.constraints;
         let Some(version) = self.intent.precise.get(addr) else {
             return Ok(Selection::Newest(Criteria {
                 constraints: constraints.clone(),
@@ -250,15 +252,20 @@ impl<'a> Planner<'a> {
         let message = if constraints.is_empty() {
             format!("version {version} of provider {name} must be required by a constraint")
         } else {
-            format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
+            // One message for all root modules, whose constraints differ: the place shows each.
+            format!("version {version} of provider {name} does not match the version constraints of the configuration")
         };
-        Err(Error::new(ErrorKind::NotFound, message)
-            .hint(step!("`tflock why {}` shows which module requires what", name))
-            .hint(step!(
-                "`tflock upgrade --bump --precise {} {}` changes the constraint of the root module",
-                version,
-                name
-            )))
+        let holder = super::holders(requirement, version).find(|origin| !origin.file.as_os_str().is_empty());
+        let error = Error::new(ErrorKind::NotFound, message);
+        let error = match holder {
+            Some(origin) => error.in_file(&origin.file).at(origin.position),
+            None => error,
+        };
+        Err(error.hint(step!("`tflock why {}` shows which module requires what", name)).hint(step!(
+            "`tflock upgrade --bump --precise {} {}` changes the constraint of the root module",
+            version,
+            name
+        )))
     }
 
     /// The entries of Terraform's providers that `OpenTofu`'s replace; empty unless versions are newly selected.

@@ -89,7 +89,8 @@ pub(super) fn findings<'a>(
     style: Style,
 ) -> String {
     let place = |finding: &Finding| (!naming.many).then(|| (finding.file.clone(), finding.position));
-    let found = groups(findings, place, style);
+    let mut found = groups(findings, place, style);
+    found.sort_by_key(|group| group.first.rule == Rule::HeldBack && group.first.version.is_none());
     let steps = advice(&found, naming);
     let mut shown: HashMap<(Rule, bool), usize> = HashMap::new();
     let mut helped: HashSet<(Rule, String)> = HashSet::new();

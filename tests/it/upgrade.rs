@@ -240,3 +240,38 @@ fn providers_can_be_left_as_they_are() {
     let lock = workspace.lock_file();
     assert!(lock.contains("= \"1.5.0\"") && lock.contains("= \"2.0.0\""), "{lock}");
 }
+
+/// Root modules whose constraints differ, in folders `a`, `b`, …
+fn roots(constraints: &[&str]) -> Workspace {
+    let texts: Vec<(String, String)> =
+        constraints.iter().zip('a'..).map(|(it, name)| (format!("{name}/main.tf"), main(it))).collect();
+    let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    Workspace::with_files(&files)
+}
+
+#[test]
+fn constraints_that_exclude_a_version_are_one_error_in_many_root_modules() {
+    let registry = registry();
+    let workspace = roots(&["~> 1.0", ">= 1.0, ~> 1.0", "< 2.0.0", ">= 1.0"]);
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
+    let widget = format!("{}/acme/widget@2.0.0", registry.host());
+    let run = upgrade(&workspace, &registry, &["-r", &widget]).ended_with(2);
+    assert_eq!(run.stderr.matches("error:").count(), 1, "{run}");
+    assert!(run.stderr.contains("  in a, b, c\n") && run.stderr.contains("--> a/main.tf:"), "{run}");
+}
+
+#[test]
+fn what_is_too_young_is_said_before_what_constraints_hold_back() {
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_secs() / 86_400;
+    let registry = registry().release("acme/widget", "1.3.0", &LINUX).signed_on(Day(now));
+    let workspace = roots(&["~> 1.0.0", "~> 1.0.1", "~> 1.0.2", "~> 1.0.3", "~> 1.0.4", "~> 1.0"]);
+    workspace.git(["init", "--quiet"]);
+    workspace.write(".tflock.hcl", "policy {\n  minimum_age = \"7d\"\n}\n");
+    let before = ["lock", "-r", "--create", "--platform", "linux_amd64"];
+    workspace.tflock(&registry, before).ended_with(0);
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = upgrade(&workspace, &registry, &["-r", "-v", &widget]).ended_with(0);
+    let first = run.stdout.lines().find(|line| line.contains("[held-back]"));
+    assert!(first.is_some_and(|first| first.contains("1.3.0 is excluded: ")), "{run}");
+}

@@ -85,7 +85,8 @@ impl LockJob {
         };
         let lock = root.lock_with_restored();
         let mut plan = plan::plan(&root.requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
-            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
+            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))
+            .map_err(|error| root.settings.placed(error))?;
         for (addr, step) in &mut plan.steps {
             step.rules.provenance = session.stores.provenance(&root.settings.trust, addr);
         }
