@@ -403,3 +403,30 @@ fn values_that_cannot_be_read_are_not_passed_over() {
         workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
     }
 }
+
+/// A root module that moves to where the base's settings leave it out is not searched for any more: that is no way past the gate.
+#[test]
+fn a_root_module_does_not_move_to_where_it_is_excluded() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, SETTINGS, |text| format!("exclude = [\"legacy/**\"]\n{text}"));
+    commit(&workspace, "exclude");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write("legacy/x", "");
+    workspace.git(["mv", "app", "legacy/app"]);
+    evil(&workspace, "legacy/app");
+    commit(&workspace, "move");
+    let all = |more: &[&str]| workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"]).chain(more));
+    let run = all(&[]).ended_with(3);
+    assert!(run.stdout.contains("denied[root-module-moved-out]: legacy/app has a new lock file"), "{run}");
+    assert!(!all(&["--allow-trust-change"]).stdout.contains("root-module-moved-out"));
+    // What is new there, and what is deleted, stays so.
+    workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
+    workspace.git(["rm", "-r", "--quiet", "app"]);
+    commit(&workspace, "delete");
+    all(&[]).ended_with(0);
+    workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
+    workspace.write(&format!("legacy/new/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
+    commit(&workspace, "add");
+    all(&[]).ended_with(0);
+}

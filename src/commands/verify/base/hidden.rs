@@ -30,6 +30,7 @@ impl Base {
         let roots = LockDirectories::of(self.before.tree());
         let mut liftable = roots.crossings(&self.changes, ways.keys(), |at| self.is_out_of_sight(at));
         liftable.extend(self.changed_kinds(&ways));
+        liftable.extend(self.moved_out_of_search());
         if tool.is_none() {
             liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
         }

@@ -111,6 +111,15 @@ fn shown(directory: &str) -> &str {
     if directory.is_empty() { "." } else { directory }
 }
 
+fn moved_out_of_search(path: &str, left: &str) -> Finding {
+    let message = format!(
+        "{} has a new lock file, where the settings exclude it from the search, and the one of {} was taken away",
+        shown(directory_of(path)),
+        shown(left)
+    );
+    Finding::new(Rule::RootModuleMovedOut, message).in_file(path)
+}
+
 /// The hashes of each release that all of some lock files record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RecordedEntries(BTreeMap<(ProviderAddr, Version), LockEntry>);
@@ -214,6 +223,19 @@ impl Base {
             _ => finding,
         };
         found.map(|(_, finding)| lowered(finding)).collect()
+    }
+
+    /// The findings for root modules that moved to where the settings exclude them from the search: a new lock file there, while a
+    /// directory that is searched lost its own.
+    pub(super) fn moved_out_of_search(&self) -> Vec<Finding> {
+        let exclusions = self.exclusions().unwrap_or_default();
+        let searched = self.removed.directories.iter().find(|directory| !exclusions.cover(&self.top.join(directory)));
+        let Some(left) = searched else { return Vec::new() };
+        let tree = self.before.tree();
+        let new = self.changes.paths().filter(|path| name_of(path) == FILE_NAME && tree.kind(path).is_none());
+        let new =
+            new.filter(|path| exclusions.cover(&self.top.join(directory_of(path))) && self.changes.is_present(path));
+        new.map(|path| moved_out_of_search(path, left)).collect()
     }
 
     /// The directories with configuration that had none before.
