@@ -253,3 +253,31 @@ async fn what_is_neither_200_nor_204_is_no_answer() {
     let refused = Client::new(server.options()).document(&sums).await.unwrap_err();
     assert!(matches!(refused.fault, Fault::Status { status: 204, .. }), "{refused}");
 }
+
+/// What a stranger names is not read from this machine or its link, whatever the name resolves to.
+#[tokio::test]
+async fn a_bundle_comes_from_a_public_address() {
+    let server = Server::start(|_| Reply::json("{}")).await;
+    let client = Client::new(server.options());
+    client.document(&request(&server, "/")).await.unwrap();
+    let bundle = DocumentRequest::new(server.url("/"), DocumentKind::Bundle);
+    let refused = client.document(&bundle).await.unwrap_err().fault;
+    assert!(matches!(refused, Fault::Private(address) if address.is_loopback()), "{refused:?}");
+    assert_eq!(server.seen().len(), 2, "nothing is repeated");
+    for (address, is_public) in [
+        ("127.0.0.1", false),
+        ("127.8.9.10", false),
+        ("0.0.0.0", false),
+        ("169.254.169.254", false),
+        ("::1", false),
+        ("::", false),
+        ("fe80::1", false),
+        ("::ffff:127.0.0.1", false),
+        ("::ffff:169.254.169.254", false),
+        ("10.0.0.1", true),
+        ("140.82.121.4", true),
+        ("2a01:111::1", true),
+    ] {
+        assert_eq!(check_public(address.parse().unwrap()).is_ok(), is_public, "{address}");
+    }
+}
