@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::cache::{Cache, replace};
+use super::cache::Cache;
+use super::cache::folder::replace;
 use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cache::{Cache, fan_out, replace};
+use super::cache::Cache;
+use super::cache::folder::{fan_out, replace};
 use super::files::read_kept;
 use crate::hash::Sha256Digest;
 

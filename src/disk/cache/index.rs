@@ -21,8 +21,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::folder::{self, CacheError, replace};
 use super::programs::{self, PROGRAMS, ProgramRecord};
-use super::{CacheError, prune, replace};
 use crate::disk::files;
 use crate::hash::{PackageHash, Sha256Digest};
 
@@ -189,7 +189,7 @@ pub(super) fn log_path(folder: &Path, kind: &str, digest: &Sha256Digest) -> Path
 }
 
 pub(super) fn logs(folder: &Path, kind: &str) -> impl Iterator<Item = (PathBuf, Log)> {
-    let paths = prune::files(&folder.join(kind)).into_iter().map(|file| file.path());
+    let paths = folder::files(&folder.join(kind)).into_iter().map(|file| file.path());
     paths.map(|path| (path.clone(), Log::load(&path)))
 }
 

@@ -10,6 +10,7 @@
 //! and write at once.
 
 pub mod exchange;
+pub(super) mod folder;
 mod index;
 mod programs;
 mod prune;
@@ -22,19 +23,19 @@ use std::sync::{Mutex, MutexGuard};
 
 use etcetera::BaseStrategy as _;
 
-use super::atomic::put_in_place;
 use super::{files, package_store};
-use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::parallel::locked;
 use crate::path::links::refuse_on_the_way;
 use crate::path::worktree::{is_within, tops};
 use crate::path::{lexical, shown};
 use exchange::Exported;
+use folder::{fan_out, replace};
 
+pub use folder::{CacheError, Pruned};
 pub use index::{IndexEntry, IndexOrigin};
 pub use programs::ProgramRecord;
-pub use prune::{Prune, Pruned, Stats};
+pub use prune::{Prune, Stats};
 pub use release::{LockedBy, ReleasePackage, ReleaseRecord};
 
 /// The folder of this layout. Another layout gets another folder; old ones are left alone.
@@ -70,24 +71,6 @@ struct CacheState {
     documents: HashMap<Sha256Digest, Vec<u8>>,
     releases: HashMap<String, ReleaseRecord>,
     programs: HashMap<Sha256Digest, ProgramRecord>,
-}
-
-/// Why the cache could not be written or pruned. Nothing but time is lost.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write to the cache at {path}: {reason}")]
-pub struct CacheError {
-    /// The file or directory.
-    pub path: PathBuf,
-    /// Why not.
-    #[source]
-    pub reason: io::Error,
-}
-
-impl CacheError {
-    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |reason| Self { path, reason }
-    }
 }
 
 impl Cache {
@@ -312,28 +295,6 @@ fn belongs_to_others(folder: &Path) -> bool {
 #[cfg(not(unix))]
 fn belongs_to_others(_: &Path) -> bool {
     false
-}
-
-/// A file by its digest, under 256 folders.
-pub(super) fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
-    folder.join(kind).join(&hex[..2]).join(hex)
-}
-
-/// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
-    let directory = path.parent().unwrap_or(path);
-    files::create_directory(directory).map_err(CacheError::at(directory))?;
-    let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
-    std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
-    put_in_place(file, path).map_err(CacheError::at(path))
-}
-
-impl From<CacheError> for Error {
-    fn from(error: CacheError) -> Self {
-        Self::new(ErrorKind::Disk, error.to_string())
-            .in_file(error.path)
-            .hint("set TFLOCK_CACHE_DIR to a directory that can be written, or use --no-cache")
-    }
 }
 
 const FOLDER: &str = "documents";

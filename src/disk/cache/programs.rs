@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::Cache;
+use super::folder::CacheError;
 use super::index::{IndexOrigin, Log, append_all, log_path, logs, sealed, unsealed};
-use super::{Cache, CacheError};
 use crate::goinfo::{BuiltFrom, GoInfo, Unknown};
 use crate::hash::archive::{MOST_PROGRAMS, PackagePrograms, ProgramFile};
 use crate::hash::{PackageHash, Sha256Digest};

@@ -1,11 +1,11 @@
 //! Measures the cache and makes it smaller.
 
 use std::fs::{DirEntry, File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Cache, CacheError, IndexOrigin, MODULES, MODULES_IN_USE, index, programs, release};
+use super::folder::{CacheError, Pruned, files, removed, size, written};
+use super::{Cache, IndexOrigin, MODULES, MODULES_IN_USE, index, programs, release};
 use crate::disk::files::open_lock;
 use crate::disk::linking::size_of;
 use crate::disk::package_store::PackageStore;
@@ -40,12 +40,6 @@ pub enum Prune {
     /// Documents, release records and module packages that were written before a time, what was learnt of modules before it,
     /// and useless lines of the index.
     OlderThan(SystemTime),
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
-    pub files: usize,
-    pub bytes: u64,
 }
 
 impl Cache {
@@ -137,14 +131,6 @@ fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned
     Ok(())
 }
 
-/// Another run may have removed it.
-fn removed(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
-
 /// Waits until no other run uses packages of modules.
 fn alone(modules: &Path) -> Option<File> {
     let file = open_lock(&modules.join(MODULES_IN_USE)).ok()?;
@@ -159,21 +145,4 @@ fn alone(modules: &Path) -> Option<File> {
 
 fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
-}
-
-/// All files below a folder, links not followed.
-pub(super) fn files(folder: &Path) -> Vec<DirEntry> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let (folders, mut found): (Vec<_>, Vec<_>) =
-        entries.partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    found.extend(folders.iter().flat_map(|inner| files(&inner.path())));
-    found
-}
-
-fn size(file: &DirEntry) -> u64 {
-    file.metadata().map_or(0, |metadata| metadata.len())
-}
-
-fn written(file: &DirEntry) -> Option<SystemTime> {
-    file.metadata().and_then(|metadata| metadata.modified()).ok()
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::prune::files;
-use super::{Cache, CacheError, fan_out, replace};
+use super::Cache;
+use super::folder::{CacheError, fan_out, files, replace};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::disk::files::read_kept_text;

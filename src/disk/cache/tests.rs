@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::*;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
 
 fn open(directory: &Path) -> Cache {
     Cache::open(CacheOptions { directory: Some(directory.to_owned()), ..CacheOptions::default() })
