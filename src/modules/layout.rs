@@ -68,25 +68,12 @@ fn set_mode(_: &Path, _: &Path) -> io::Result<()> {
 
 /// True if a directory contains exactly a package of the cache. Git's own files do not count.
 pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
-    let record = record(tree)?;
+    let package = CachedPackage::open(tree)?;
     let mut names = BTreeSet::new();
-    if list(at, "", &mut names).is_err() {
+    if list(at, "", &mut names).is_err() || names.len() != package.files.len() + package.record.links.len() {
         return Ok(false);
     }
-    let known: BTreeMap<&String, &String> = record.files.iter().chain(&record.others).collect();
-    if names.len() != known.len() + record.links.len() {
-        return Ok(false);
-    }
-    Ok(names.iter().all(|name| {
-        let place = at.join(name);
-        match (known.get(name), record.links.get(name)) {
-            (_, Some(target)) => fs::read_link(&place).is_ok_and(|there| there.to_string_lossy() == **target),
-            (Some(digest), None) => {
-                read_regular(&place).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == **digest)
-            }
-            (None, None) => false,
-        }
-    }))
+    Ok(names.iter().all(|name| package.has(name, &at.join(name))))
 }
 
 /// The names of all files and links below a directory.
@@ -136,7 +123,9 @@ pub fn differences(tree: &Path, at: &Path) -> Result<BTreeSet<String>, Error> {
     }
     let known = package.files.keys().chain(package.record.links.keys()).filter(|name| counts(name));
     names.extend(known.cloned());
-    names.retain(|name| counts(name) && !package.is_same(name, &at.join(name)));
+    names.retain(|name| {
+        counts(name) && !package.has(name, &at.join(name)) && !package.has_checked_out(name, &at.join(name))
+    });
     Ok(names)
 }
 
@@ -156,30 +145,27 @@ impl<'a> CachedPackage<'a> {
         Ok(Self { tree, record, files })
     }
 
-    fn is_same(&self, name: &str, place: &Path) -> bool {
+    /// True if what is at a place is this file or link of the package.
+    fn has(&self, name: &str, place: &Path) -> bool {
         match (self.files.get(name), self.record.links.get(name)) {
             (_, Some(target)) => is_link(place, target),
-            (Some(digest), None) => self.is_file(name, digest, place),
+            (Some(digest), None) => read_regular(place).is_ok_and(|there| Sha256Digest::of(&there).to_hex() == *digest),
             (None, None) => false,
         }
     }
 
-    fn is_file(&self, name: &str, digest: &str, place: &Path) -> bool {
-        let Ok(there) = read_regular(place) else { return false };
-        Sha256Digest::of(&there).to_hex() == digest || self.is_checked_out(name, digest, &there)
-    }
-
-    /// True if a checkout may make these bytes of a file.
-    fn is_checked_out(&self, name: &str, digest: &str, there: &[u8]) -> bool {
+    /// True if a checkout may make what is at a place of this file of the package.
+    fn has_checked_out(&self, name: &str, place: &Path) -> bool {
+        let (Some(digest), Ok(there)) = (self.files.get(name), read_regular(place)) else { return false };
         let stored = read_regular(&self.tree.join(name)).unwrap_or_default();
-        if self.record.commit.is_none() || Sha256Digest::of(&stored).to_hex() != digest {
+        if self.record.commit.is_none() || Sha256Digest::of(&stored).to_hex() != *digest {
             return false;
         }
         let object = stored.strip_prefix(LFS).and_then(|rest| {
             let line = rest.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"oid sha256:"))?;
             Some(String::from_utf8_lossy(line).into_owned())
         });
-        object.is_some_and(|oid| oid == Sha256Digest::of(there).to_hex()) || plain(&stored) == plain(there)
+        object.is_some_and(|oid| oid == Sha256Digest::of(&there).to_hex()) || plain(&stored) == plain(&there)
     }
 }
 
