@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -42,21 +42,20 @@ const FRAMES_A_SECOND: u8 = 20;
 const TICK: Duration = Duration::from_millis(200);
 
 /// Shows events until it is dropped, then removes the bars.
-pub(super) struct Progress(Option<Arc<Screen>>);
+pub(super) struct Progress(Option<Arc<Mutex<Screen>>>);
 
 struct Screen {
     /// The tool whose default registry host is omitted from addresses.
-    dialect: Mutex<Option<Dialect>>,
+    dialect: Option<Dialect>,
     verbose: bool,
     bars: Option<MultiProgress>,
-    packages: Mutex<HashMap<PackageKey, Package>>,
-    fetched: Mutex<Fetched>,
+    packages: HashMap<PackageKey, Package>,
+    fetched: Fetched,
     /// The line below the bars: the hosts of current requests, or the downloaded part of the total.
-    status: Mutex<Option<(BarKind, ProgressBar)>>,
-    lines: Mutex<Box<dyn Write + Send>>,
-    /// True at the end of the run, or after Ctrl-C. Locked for reading while an event is shown: threads that are being
-    /// stopped may still emit some.
-    closed: RwLock<bool>,
+    status: Option<(BarKind, ProgressBar)>,
+    lines: Box<dyn Write + Send>,
+    /// True at the end of the run, or after Ctrl-C: threads that are being stopped may still emit events.
+    closed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,9 +99,9 @@ impl Progress {
         });
         Self((mode != Mode::Silent).then(|| {
             let verbose = detail == Detail::Verbose;
-            let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
-            let (dialect, lines, closed) = (Mutex::default(), Mutex::new(lines), RwLock::default());
-            Arc::new(Screen { dialect, verbose, bars, packages, fetched, status, lines, closed })
+            let (packages, fetched) = (HashMap::new(), Fetched::default());
+            let (dialect, status, closed) = (None, None, false);
+            Arc::new(Mutex::new(Screen { dialect, verbose, bars, packages, fetched, status, lines, closed }))
         }))
     }
 
@@ -110,7 +109,7 @@ impl Progress {
         match &self.0 {
             Some(screen) => {
                 let screen = Arc::clone(screen);
-                Events::to(move |event| screen.show(event))
+                Events::to(move |event| locked(&screen).show(event))
             }
             None => Events::ignored(),
         }
@@ -119,7 +118,7 @@ impl Progress {
     /// Does what dropping it does.
     pub(super) fn closing(&self) -> impl FnOnce() + Send + 'static {
         let screen = self.0.clone();
-        move || screen.iter().for_each(|screen| screen.close())
+        move || screen.iter().for_each(|screen| locked(screen).close())
     }
 }
 
@@ -130,66 +129,64 @@ impl Drop for Progress {
 }
 
 impl Screen {
-    fn close(&self) {
-        let mut closed = self.closed.write().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *closed, true) {
+    fn close(&mut self) {
+        if std::mem::replace(&mut self.closed, true) {
             return;
         }
         self.clear();
         self.bars.iter().for_each(|bars| bars.set_draw_target(ProgressDrawTarget::hidden()));
-        let Fetched { packages, bytes, .. } = *locked(&self.fetched);
+        let Fetched { packages, bytes, .. } = self.fetched;
         if packages > 0 {
             self.line(&format!("fetched {}, {}", counted(packages, "package"), size(bytes)));
         }
     }
 
     /// Removes the bars; the next event draws those that are left to show.
-    fn clear(&self) {
+    fn clear(&mut self) {
         let Some(bars) = &self.bars else { return };
-        locked(&self.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
-        locked(&self.packages).drain().filter_map(|(_, package)| package.bar).for_each(|bar| bar.finish_and_clear());
+        self.status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
+        self.packages.drain().filter_map(|(_, package)| package.bar).for_each(|bar| bar.finish_and_clear());
         // A closed terminal needs no clearing.
         let _ = bars.clear();
     }
 
-    fn show(&self, event: Event) {
-        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
-        if *closed {
+    fn show(&mut self, event: Event) {
+        if self.closed {
             return;
         }
         match event {
             Event::Questions { count } => {
-                locked(&self.fetched).questions += count;
+                self.fetched.questions += count;
                 return;
             }
             Event::Answered => {
-                locked(&self.fetched).answered += 1;
+                self.fetched.answered += 1;
                 return;
             }
             Event::PackageWanted { .. } => {
-                locked(&self.fetched).wanted += 1;
+                self.fetched.wanted += 1;
                 return;
             }
             Event::PackageStarted { package, total } => {
                 let bar = self.bars.as_ref().map(|bars| bars.insert(0, bar(&package, total)));
                 let known = Package { bytes: 0, total, bar };
                 known.show();
-                locked(&self.packages).insert(package, known);
+                self.packages.insert(package, known);
             }
             Event::PackageBytes { package, bytes } => {
-                if let Some(known) = locked(&self.packages).get_mut(&package) {
+                if let Some(known) = self.packages.get_mut(&package) {
                     known.bytes += bytes;
                     known.show();
                 }
             }
             Event::PackageRestarted { package } => {
-                if let Some(known) = locked(&self.packages).get_mut(&package) {
+                if let Some(known) = self.packages.get_mut(&package) {
                     known.bytes = 0;
                     known.show();
                 }
             }
             Event::PackageDone { package, ok, local } => self.done(&package, ok, local),
-            Event::Tool { dialect } => *locked(&self.dialect) = dialect,
+            Event::Tool { dialect } => self.dialect = dialect,
             Event::Asking => {
                 self.clear();
                 return;
@@ -209,19 +206,19 @@ impl Screen {
     }
 
     /// Shows the hosts of current requests, unless packages are being downloaded.
-    fn requesting(&self, url: &str) {
-        if !locked(&self.packages).is_empty() {
+    fn requesting(&mut self, url: &str) {
+        if !self.packages.is_empty() {
             return;
         }
         let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-        let Fetched { questions, answered, .. } = *locked(&self.fetched);
+        let Fetched { questions, answered, .. } = self.fetched;
         let count = if questions > 1 { format!(" ({answered} of {questions} answered)") } else { String::new() };
         self.status(BarKind::Questions, &format!("contacting {}{count}", printable(&host)), [0; 2]);
     }
 
     /// Shows the downloaded part of all current and waiting packages.
-    fn total(&self) {
-        let packages = locked(&self.packages);
+    fn total(&mut self) {
+        let packages = &self.packages;
         if packages.is_empty() {
             return;
         }
@@ -229,8 +226,7 @@ impl Screen {
         let (count, came) = (packages.len(), sum(|package| package.bytes));
         let announced = sum(|package| package.total.unwrap_or(package.bytes));
         let is_known = packages.values().all(|package| package.total.is_some());
-        drop(packages);
-        let fetched = *locked(&self.fetched);
+        let fetched = self.fetched;
         let (done, wanted) = (fetched.packages, fetched.wanted.max(fetched.packages + count));
         let waiting = wanted.saturating_sub(done + fetched.given_up + count);
         let (known, got) = (fetched.bytes + announced, fetched.bytes + came);
@@ -244,41 +240,39 @@ impl Screen {
         self.status(BarKind::Packages, &format!("{done} of {wanted} packages, {}{of}", size(got)), [got, all]);
     }
 
-    fn status(&self, kind: BarKind, text: &str, [position, length]: [u64; 2]) {
+    fn status(&mut self, kind: BarKind, text: &str, [position, length]: [u64; 2]) {
         let Some(bars) = &self.bars else { return };
-        let mut status = locked(&self.status);
-        if status.as_ref().is_none_or(|(known, _)| *known != kind) {
+        if self.status.as_ref().is_none_or(|(known, _)| *known != kind) {
             let style = match kind {
                 BarKind::Questions => style("{msg}", ["", ""]),
                 BarKind::Packages => style("{msg}{left}", [", ", " left"]),
             };
             // A new bar, so the rate belongs to what it counts.
-            status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
+            self.status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
             let bar = bars.add(ProgressBar::new(length).with_style(style));
             // Also draws updates that arrived too soon after the last frame.
             bar.enable_steady_tick(TICK);
-            *status = Some((kind, bar));
+            self.status = Some((kind, bar));
         }
-        if let Some((_, bar)) = &*status {
+        if let Some((_, bar)) = &self.status {
             bar.set_length(length);
             bar.set_position(position);
             bar.set_message(text.to_owned());
         }
     }
 
-    fn done(&self, package: &PackageKey, ok: bool, local: bool) {
-        let Some(Package { bytes, bar, .. }) = locked(&self.packages).remove(package) else { return };
+    fn done(&mut self, package: &PackageKey, ok: bool, local: bool) {
+        let Some(Package { bytes, bar, .. }) = self.packages.remove(package) else { return };
         if let (Some(bars), Some(bar)) = (&self.bars, bar) {
             bar.finish_and_clear();
             bars.remove(&bar);
         }
         if !ok && !local {
-            locked(&self.fetched).given_up += 1;
+            self.fetched.given_up += 1;
         }
         if ok && !local {
-            let mut fetched = locked(&self.fetched);
-            fetched.packages += 1;
-            fetched.bytes += bytes;
+            self.fetched.packages += 1;
+            self.fetched.bytes += bytes;
         }
         if ok && self.verbose {
             let did = if local { "read" } else { "fetched" };
@@ -286,10 +280,10 @@ impl Screen {
         }
     }
 
-    fn line(&self, text: &str) {
-        let write = || {
+    fn line(&mut self, text: &str) {
+        let mut write = || {
             // If standard error is closed, there is no other place to report that.
-            let _ = writeln!(locked(&self.lines), "{}", crate::redact::secrets(text));
+            let _ = writeln!(self.lines, "{}", crate::redact::secrets(text));
         };
         match &self.bars {
             Some(bars) => bars.suspend(write),
@@ -299,7 +293,7 @@ impl Screen {
 
     fn name(&self, package: &PackageKey) -> String {
         let PackageKey { address, version, platform } = package;
-        let addr = locked(&self.dialect).map_or_else(|| address.to_string(), |dialect| address.short(dialect));
+        let addr = self.dialect.map_or_else(|| address.to_string(), |dialect| address.short(dialect));
         printable(&format!("{addr} {version} for {platform}")).into_owned()
     }
 }

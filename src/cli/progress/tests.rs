@@ -185,7 +185,7 @@ fn what_did_not_change_is_not_drawn_again() {
     for _ in 0..8 {
         events.emit(Event::Request { url: "https://example.com/".to_owned() });
     }
-    let status = locked(&progress.0.as_ref().unwrap().status).as_ref().unwrap().1.clone();
+    let status = locked(progress.0.as_ref().unwrap()).status.as_ref().unwrap().1.clone();
     // The first ones clear what was drawn before, too, and some come too soon after each other.
     for _ in 0..3 {
         std::thread::sleep(Duration::from_millis(60));
