@@ -45,7 +45,7 @@ pub struct ExplainedHash {
     pub releases: Vec<ReleaseOfHash>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct RecordedAt {
     pub address: ProviderAddr,
     pub version: Version,
@@ -64,14 +64,14 @@ pub struct ReleaseOfHash {
     pub origin: HashOrigin,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct HashOrigin {
     pub of: Hashed,
     #[serde(rename = "platform", serialize_with = "words::first")]
     pub platforms: BTreeSet<Platform>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hashed {
     Contents,
@@ -87,7 +87,7 @@ pub struct ExplainedProvider {
     pub entries: Vec<ExplainedEntry>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct ExplainedEntry {
     #[serde(flatten)]
     pub entry: RecordedAt,
@@ -100,7 +100,7 @@ pub struct ExplainedEntry {
     pub build: Option<Build>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct RecordedHash {
     pub hash: PackageHash,
     /// Its origin, if known.

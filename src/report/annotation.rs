@@ -8,7 +8,7 @@ use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
-use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, RootSummary, Same, first_names, root_modules};
+use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, RootSummary, first_names, root_modules, shared_items};
 use crate::report::problems::{advice, grouped_errors, grouped_findings};
 use crate::report::style::{Detail, Style};
 use crate::report::{shown, summary};
@@ -156,7 +156,7 @@ fn of_texts(changed: &Changed<'_>) -> Vec<Annotation> {
             is_failure: false,
         })
     };
-    Same::of(changed.texts()).into_items().into_iter().filter_map(of_text).collect()
+    shared_items(changed.texts()).into_iter().filter_map(of_text).collect()
 }
 
 /// The annotation for a source without an answer, which is no problem of the file.

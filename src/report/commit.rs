@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::diff::{ChangeKind, explain_text};
 use crate::outcome::Outcome;
 use crate::report::annotation::versions;
-use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, root_modules, shared_items};
 use crate::report::layout::{width, wrap};
 use crate::report::printable;
 use crate::report::style::Style;
@@ -23,7 +23,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         let addr = style.addr(&group.change.address);
         items.push(format!("{addr} {}: {}{roots}", versions(&group.change), printable(&group.headline)));
     }
-    for (change, roots) in Same::of(changed.texts()).into_items() {
+    for (change, roots) in shared_items(changed.texts()) {
         let roots = if several { format!("; {}", naming.label(&roots)) } else { String::new() };
         items.extend(explain_text(change).map(|(what, _)| what + &roots));
     }

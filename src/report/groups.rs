@@ -32,50 +32,40 @@ const MOST_PLACES: usize = 3;
 /// How many different parts of the headlines of one change are shown.
 const MOST_PARTS: usize = 6;
 
-/// Equal items with the root modules that have them, in order of first appearance.
-pub(super) struct Same<'a, K> {
-    items: Vec<(K, Vec<&'a Path>)>,
-    at: HashMap<K, usize>,
+/// Items with equal keys, in order of first appearance.
+pub(super) fn grouped<K: Hash + Eq + Clone, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places = HashMap::new();
+    for (key, item) in items {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(item);
+    }
+    groups
 }
 
-impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
-    pub(super) fn new() -> Self {
-        Self { items: Vec::new(), at: HashMap::new() }
-    }
+/// Equal items with the root modules that have them, each root module once, however often it has the item.
+pub(super) fn shared_items<'a, K: Hash + Eq + Clone>(
+    items: impl IntoIterator<Item = (&'a Path, K)>,
+) -> Vec<(K, Vec<&'a Path>)> {
+    let mut groups = grouped(items.into_iter().map(|(path, item)| (item, path)));
+    groups.iter_mut().for_each(|(_, paths)| paths.dedup());
+    groups
+}
 
-    pub(super) fn of(items: impl IntoIterator<Item = (&'a Path, K)>) -> Self {
-        let mut same = Self::new();
-        items.into_iter().for_each(|(path, item)| same.add(path, item));
-        same
-    }
-
-    pub(super) fn add(&mut self, path: &'a Path, item: K) {
-        if let Some(at) = self.at.get(&item) {
-            let paths = &mut self.items[*at].1;
-            // Count a root module once, however often it has the item.
-            if paths.last() != Some(&path) {
-                paths.push(path);
-            }
-        } else {
-            self.at.insert(item.clone(), self.items.len());
-            self.items.push((item, vec![path]));
-        }
-    }
-
-    /// Equal items by their keys: the first of each, with the root modules.
-    pub(super) fn firsts<T: Copy>(items: impl IntoIterator<Item = (&'a Path, K, T)>) -> Vec<(K, T, Vec<&'a Path>)> {
-        let (mut same, mut first) = (Self::new(), HashMap::new());
-        for (path, key, item) in items {
-            first.entry(key.clone()).or_insert(item);
-            same.add(path, key);
-        }
-        let items = same.into_items().into_iter();
-        items.filter_map(|(key, paths)| Some((key.clone(), *first.get(&key)?, paths))).collect()
-    }
-
-    pub(super) fn into_items(self) -> Vec<(K, Vec<&'a Path>)> {
-        self.items
-    }
+/// Items of root modules with equal keys: the first of each, with the root modules.
+pub(super) fn firsts<'a, K: Hash + Eq + Clone, T: Copy>(
+    items: impl IntoIterator<Item = (&'a Path, K, T)>,
+) -> Vec<(K, T, Vec<&'a Path>)> {
+    let groups = grouped(items.into_iter().map(|(path, key, item)| (key, (path, item))));
+    let first = groups.into_iter().map(|(key, items)| {
+        let mut paths: Vec<&Path> = items.iter().map(|(path, _)| *path).collect();
+        paths.dedup();
+        (key, items[0].1, paths)
+    });
+    first.collect()
 }
 
 #[derive(Clone, Copy, Default)]
@@ -345,11 +335,11 @@ impl<'a> Changed<'a> {
     pub(super) fn modules(&self) -> Vec<(&'a ModuleChange, Vec<&'a Path>)> {
         let all = self.files.iter().flat_map(|file| file.modules.iter().map(|change| (file.root, change)));
         let keyed = all.map(|(root, change)| (root, (change.key.to_string(), change.sentence()), change));
-        Same::firsts(keyed).into_iter().map(|(_, change, paths)| (change, paths)).collect()
+        firsts(keyed).into_iter().map(|(_, change, paths)| (change, paths)).collect()
     }
 
     pub(super) fn sides(&self) -> Vec<(&'a [String; 2], Vec<&'a Path>)> {
-        Same::of(self.files.iter().filter_map(|file| Some((file.path, &file.review?.sides)))).into_items()
+        shared_items(self.files.iter().filter_map(|file| Some((file.path, &file.review?.sides))))
     }
 }
 

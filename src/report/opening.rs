@@ -6,7 +6,7 @@ use crate::finding::Level;
 use crate::modulelock::ModuleChangeKind;
 use crate::outcome::Outcome;
 use crate::report::annotation::versions;
-use crate::report::groups::{Changed, Same};
+use crate::report::groups::{Changed, shared_items};
 use crate::report::printable;
 use crate::report::style::Style;
 use crate::report::summary::Verdict;
@@ -54,7 +54,7 @@ pub(super) fn most_dangerous(changed: &Changed<'_>, style: Style) -> Option<(Ris
         let release = format!("{} {}", style.addr(&group.change.address), versions(&group.change));
         (group.risk, format!("{release} ({})", printable(group.first_part())))
     });
-    let texts = Same::of(changed.texts()).into_items().into_iter();
+    let texts = shared_items(changed.texts()).into_iter();
     let texts = texts.filter_map(|(text, _)| Some((risk_of_text(text)?, explain_text(text)?.0)));
     let modules = changed.modules().into_iter().map(|(change, _)| {
         let risk = if change.kind == ModuleChangeKind::ContentReplaced { Risk::Dangerous } else { Risk::Routine };

@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::redact;
-use crate::report::groups::{RootSummary, Same};
+use crate::report::groups::{RootSummary, firsts, grouped};
 use crate::report::layout::{flow, width};
 use crate::report::style::{Detail, Paint, Style, word_of};
 use crate::report::{printable, shown};
@@ -40,7 +40,7 @@ fn groups<'a>(
 ) -> Vec<FindingGroup<'a>> {
     let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
     let keyed = findings.into_iter().map(|(path, finding)| (path, key(finding), finding));
-    Same::firsts(keyed).into_iter().map(|(key, first, paths)| FindingGroup { message: key.2, first, paths }).collect()
+    firsts(keyed).into_iter().map(|(key, first, paths)| FindingGroup { message: key.2, first, paths }).collect()
 }
 
 fn message(finding: &Finding, style: Style) -> String {
@@ -223,21 +223,18 @@ pub(super) fn grouped_errors<'a>(
     recursive: bool,
 ) -> Vec<Failure<'a>> {
     let each = errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error)));
-    let mut places: HashMap<_, Vec<&Error>> = HashMap::new();
-    let keyed = each.map(|(path, error)| {
-        let key = (error.kind, &error.message, &error.url, error.general_hints());
-        places.entry(key.clone()).or_default().push(error);
-        (path, key, error)
-    });
-    let groups = Same::firsts(keyed);
-    let failure = |(key, first, paths): (_, &Error, Vec<&'a Path>)| {
-        let mut error = Error { others: Vec::new(), ..first.clone() };
+    let keyed =
+        each.map(|(path, error)| ((error.kind, &error.message, &error.url, error.general_hints()), (path, error)));
+    let failures = grouped(keyed).into_iter().map(|(_, same)| {
+        let (mut paths, places): (Vec<&Path>, Vec<&Error>) = same.into_iter().unzip();
+        paths.dedup();
+        let mut error = Error { others: Vec::new(), ..places[0].clone() };
         if paths.len() > 1 {
             if recursive { error.place_in_all() } else { error.place_at(None) }
         }
-        Failure { error, paths, places: places.remove(&key).unwrap_or_default() }
-    };
-    groups.into_iter().map(failure).collect()
+        Failure { error, paths, places }
+    });
+    failures.collect()
 }
 
 /// Errors for users, each with the root modules that its place does not show, or for one root module with their number.

@@ -2,14 +2,16 @@
 //! gate: in words, with the count of findings and the one command that comes next. Documents begin with the verdict. On a
 //! terminal and in a log it is the last line, where the eye is when the command ends.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::error::{Error, ExitCode};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::outcome::{Body, Need, Outcome, Outdated, RootOutcome};
-use crate::report::groups::{Changed, MOST_NAMES, RootSummary, Same, among, first_names, kinds, root_modules};
+use crate::report::groups::{
+    Changed, MOST_NAMES, RootSummary, among, first_names, grouped, kinds, root_modules, shared_items,
+};
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::{printable, shown};
@@ -34,16 +36,14 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     let parts = outcome.roots.iter().filter(|root| total.is_none() || !is_clean(root));
     let parts = parts.filter(|root| !is_review(root) || counted_findings(&root.findings).is_some());
     let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
-    let (mut same, mut names) = (Same::new(), HashMap::new());
-    for root in parts {
-        let what = of_root(root);
-        names.entry(what.clone()).or_insert_with(|| file_name(root));
-        same.add(&root.path, what);
-    }
     let naming = RootSummary::of(outcome, Style::default());
-    let parts = same.into_items().into_iter().map(|(what, paths)| match (paths.len(), names.get(&what)) {
-        (1, Some(name)) => format!("{name}: {what}"),
-        _ => format!("{}: {what}", naming.label(&paths)),
+    let parts = grouped(parts.map(|root| (of_root(root), root))).into_iter().map(|(what, roots)| {
+        let mut paths: Vec<&Path> = roots.iter().map(|root| &*root.path).collect();
+        paths.dedup();
+        match paths[..] {
+            [_] => format!("{}: {what}", file_name(roots[0])),
+            _ => format!("{}: {what}", naming.label(&paths)),
+        }
     });
     total.clone().into_iter().chain(reviews).chain(parts).chain(failed).collect()
 }
@@ -158,7 +158,7 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
             let _ = writeln!(text, "{label} the repository{why}");
         }
         let of = roots.iter().filter(|(_, (end, _))| *end == worst);
-        for (why, paths) in Same::of(of.map(|(path, (_, root))| (*path, why(&root.findings)))).into_items() {
+        for (why, paths) in shared_items(of.map(|(path, (_, root))| (*path, why(&root.findings)))) {
             let count = root_modules(paths.len());
             let _ = match paths.len() {
                 ..=MOST_NAMES => writeln!(text, "{label} {}{why}", first_names(&paths, MOST_NAMES)),

@@ -11,7 +11,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
 use crate::platform::Platform;
 use crate::report::annotation::{signed_by_name, versions};
-use crate::report::groups::{RootSummary, Same, root_modules};
+use crate::report::groups::{RootSummary, root_modules, shared_items};
 use crate::report::layout::{flow, width};
 use crate::report::problems::helps;
 use crate::report::style::{Detail, Paint, Painted, Style};
@@ -26,7 +26,7 @@ pub(super) type MadeChanges<'a> = [(&'a RootOutcome, &'a Changes)];
 
 /// Each change once, with the signers of releases that are new to a file: those of several root modules at the top.
 pub(super) fn items(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
-    let mut lines: Same<'_, (Option<&ProviderAddr>, ChangeItem)> = Same::new();
+    let mut lines: Vec<(&Path, (Option<&ProviderAddr>, ChangeItem))> = Vec::new();
     let constrained = constrained(made);
     for (root, changes) in made {
         for change in &changes.changes {
@@ -36,13 +36,13 @@ pub(super) fn items(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -
                 let signed = signer(flow(4, &printable(&signed), style), is_signed(change), style);
                 item.hashes.insert_str(0, &format!("    {signed}\n"));
             }
-            lines.add(&root.path, (Some(&change.address), item));
+            lines.push((&root.path, (Some(&change.address), item)));
         }
         if naming.many && changes.changed && changes.changes.is_empty() && changes.edited.is_empty() {
-            lines.add(&root.path, (None, ChangeItem::of_text()));
+            lines.push((&root.path, (None, ChangeItem::of_text())));
         }
     }
-    let mut lines = lines.into_items();
+    let mut lines = shared_items(lines);
     let mut text = String::new();
     if naming.many {
         lines.sort_by_key(|((address, _), _)| *address);
@@ -77,7 +77,7 @@ pub(super) fn besides(made: &MadeChanges<'_>, naming: RootSummary, style: Style)
         let lines = changes.trust.iter().flat_map(|trust| learned(changes, trust, style));
         lines.map(|line| (root.path.as_path(), line))
     });
-    let mut text: String = Same::of(learned).into_items().into_iter().map(|(line, _)| line + "\n").collect();
+    let mut text: String = shared_items(learned).into_iter().map(|(line, _)| line + "\n").collect();
     let diffs = made.iter().filter_map(|(root, changes)| {
         // Of many lock files the lines above say what matters.
         let is_shown = !naming.many || style.detail == Detail::Verbose || !changes.edited.is_empty();
@@ -85,7 +85,7 @@ pub(super) fn besides(made: &MadeChanges<'_>, naming: RootSummary, style: Style)
         // Each of several files must be named.
         Some((root.path.as_path(), if naming.many && changes.edited.is_empty() { without_names(diff) } else { diff }))
     });
-    for (diff, paths) in Same::of(diffs).into_items() {
+    for (diff, paths) in shared_items(diffs) {
         // Writing to a string cannot fail, here and below.
         if naming.many {
             let _ = writeln!(text, "{}:", naming.label(&paths));

@@ -9,6 +9,7 @@ use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
 use crate::platform::Platform;
+use crate::report::groups::grouped;
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::shown;
@@ -41,19 +42,6 @@ fn places(recorded: &[&RecordedAt], style: Style) -> String {
         format!("{}{line}", shown(&at.file))
     };
     recorded.iter().map(place).collect::<Vec<_>>().join(", ")
-}
-
-/// Groups items that are equal except for their place, in order of first appearance.
-fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&T>)> {
-    let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
-    for item in items {
-        let key = key(item);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, known)) => known.push(item),
-            None => groups.push((key, vec![item])),
-        }
-    }
-    groups
 }
 
 /// All rules and topics, one a line.
@@ -99,7 +87,7 @@ fn hash(explained: &ExplainedHash, style: Style) -> Vec<TextLine> {
     if !explained.well_formed {
         below("no package can have it: it is not written as a hash of its scheme".to_owned());
     }
-    for ((addr, version), recorded) in together(&explained.recorded, |at| (at.address.clone(), at.version.clone())) {
+    for ((addr, version), recorded) in grouped(explained.recorded.iter().map(|at| ((&at.address, &at.version), at))) {
         below(format!("recorded for {addr} {version} in {}", places(&recorded, style)));
     }
     if explained.recorded.is_empty() {
@@ -122,7 +110,7 @@ fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
         let anywhere = RecordedAt { file: PathBuf::new(), position: None, ..it.entry.clone() };
         ExplainedEntry { entry: anywhere, ..it.clone() }
     };
-    for (explained, entries) in together(&provider.entries, key) {
+    for (explained, entries) in grouped(provider.entries.iter().map(|entry| (key(entry), entry))) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
         let RecordedAt { address, version, .. } = &explained.entry;
         lines.push(TextLine::new(format!("{address} {version} in {}", places(&recorded, style))));

@@ -11,7 +11,7 @@ use crate::outcome::{
 };
 use crate::platform::Platform;
 use crate::report::body::packages;
-use crate::report::groups::{RootSummary, Same, among, kinds, root_modules};
+use crate::report::groups::{RootSummary, among, grouped, kinds, root_modules, shared_items};
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::shown;
@@ -93,7 +93,7 @@ fn by_provider(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<T
         )
     };
     let listed = listed(outcome);
-    let mut same = Same::of(listed.iter().map(|(path, listed)| (*path, key(listed)))).into_items();
+    let mut same = shared_items(listed.iter().map(|(path, listed)| (*path, key(listed))));
     same.sort();
     let cells =
         same.into_iter().map(|((addr, Reverse(version), [signer, remark, constraints, hashes, platforms]), paths)| {
@@ -135,7 +135,7 @@ fn by_root(listed: &[OfRoot<'_, Listed>], naming: RootSummary, style: Style) -> 
         let shown = format!("{} {}", style.addr(&listed.address), listed.entry.version);
         roots.entry(path).or_default().push(shown);
     }
-    let same = Same::of(roots.into_iter().map(|(path, shown)| (path, shown.join(", ")))).into_items();
+    let same = shared_items(roots.into_iter().map(|(path, shown)| (path, shown.join(", "))));
     let lines = same.into_iter().flat_map(|(shown, paths)| {
         let heading = TextLine::default().painted(Paint::Strong, naming.heading(&paths) + ":");
         [heading, TextLine::new(shown).indented(2)]
@@ -156,27 +156,26 @@ fn aged(version: Option<&Version>, row: Option<&Outdated>) -> String {
 /// Each provider with a newer release or a new selection, once for all root modules with the same versions.
 fn outdated(outcome: &Outcome, naming: RootSummary, style: Style) -> Option<Table> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
-    let mut same: Same<'_, HeldBack<'_>> = Same::new();
-    let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
-    for (path, row) in rows.into_iter().filter(|(_, row)| row.is_noteworthy()) {
+    let noteworthy = rows.into_iter().filter(|(_, row)| row.is_noteworthy());
+    let keyed = noteworthy.map(|(path, row)| {
         let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
         let holders = row.holders.iter().map(|it| (it.module.clone(), it.constraint.clone().unwrap_or_default()));
         let skipped = skipped(row).map(|why| (String::new(), why));
         let warnings = row.warnings.iter().map(|text| (String::new(), text.clone()));
-        same.add(path, (&row.address, versions, holders.chain(skipped).chain(warnings).collect()));
-        places.insert((&row.address, path), row);
-    }
-    let mut items = same.into_items();
+        let held: HeldBack<'_> = (&row.address, versions, holders.chain(skipped).chain(warnings).collect());
+        (held, (path, row))
+    });
+    let mut items = grouped(keyed);
     items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
-    let cells = items.iter().map(|((addr, versions, _), paths)| {
-        let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
+    let cells = items.iter().map(|((addr, versions, _), rows)| {
+        let (paths, held): (Vec<&Path>, Vec<&Outdated>) = rows.iter().copied().unzip();
         let [selected, allowed, mut newest] = versions.map(|version| aged(version, held.first().copied()));
         if versions[1] == versions[2] {
             // Its age is in the column before.
             newest = versions[2].map_or(newest, Version::to_string);
         }
         let warnings = held.first().map(|row| warnings(row)).unwrap_or_default();
-        [style.addr(addr), selected, allowed, newest, naming.table_cell(paths), holders(&held), warnings]
+        [style.addr(addr), selected, allowed, newest, naming.table_cell(&paths), holders(&held), warnings]
     });
     Table::of(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY", "REGISTRY WARNING"], cells)
 }
@@ -205,7 +204,7 @@ fn outdated_modules(outcome: &Outcome, naming: RootSummary) -> Option<Table> {
     let called = |row: &OutdatedModule| -> Vec<String> { row.calls.iter().filter(|_| !naming.many).cloned().collect() };
     let key =
         |row: &OutdatedModule| -> (_, _, BTreeSet<String>) { (packages::module_versions(row), called(row), held(row)) };
-    let mut items = Same::of(noteworthy.map(|(path, row)| (path, key(row)))).into_items();
+    let mut items = shared_items(noteworthy.map(|(path, row)| (path, key(row))));
     items.sort();
     let cells = items.into_iter().map(|(([source, selected, allowed, newest], calls, held), paths)| {
         let held: Vec<String> = held.into_iter().collect();
@@ -234,7 +233,7 @@ fn why(required: &[OfRoot<'_, Required>], naming: RootSummary, style: Style) -> 
 /// The locked version with the constraints; for several root modules each version with its root modules.
 fn locked(requiring: &[OfRoot<'_, Required>], naming: RootSummary) -> String {
     let locked = |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
-    let versions = Same::of(requiring.iter().map(|(path, required)| (*path, locked(required)))).into_items();
+    let versions = shared_items(requiring.iter().map(|(path, required)| (*path, locked(required))));
     let named = versions.iter().map(|(version, paths)| {
         let constraints = &requiring[0].1.requirement.constraints;
         match (naming.many, constraints.is_empty()) {
@@ -249,35 +248,31 @@ fn locked(requiring: &[OfRoot<'_, Required>], naming: RootSummary) -> String {
 /// The places that require a provider: for one root module all with a constraint or source, and the first few that only
 /// use it. Equal requirements of several root modules share a line, with the place of the first.
 fn origins(requiring: &[OfRoot<'_, Required>], naming: RootSummary, style: Style) -> Vec<Part> {
-    let mut same: Same<'_, [String; 4]> = Same::new();
-    let mut first: BTreeMap<[String; 4], (&Origin, Vec<String>)> = BTreeMap::new();
+    let mut keyed = Vec::new();
     for (path, required) in requiring {
         for origin in &required.requirement.origins {
             let [place, argument, constraint, caller] = origin_on_path(origin, required);
             let own = if naming.many { String::new() } else { place.clone() };
-            let key = [own, argument, constraint, caller];
-            same.add(path, key.clone());
-            let (_, known) = first.entry(key).or_insert_with(|| (origin, Vec::new()));
-            if !known.contains(&place) {
-                known.push(place);
-            }
+            keyed.push(([own, argument, constraint, caller], (*path, origin, place)));
         }
     }
-    let items = same.into_items();
+    let items = grouped(keyed);
     let mut room = if style.detail == Detail::Verbose { usize::MAX } else { MOST_USES };
-    let shown = items.iter().filter_map(|(key, paths)| {
-        let (origin, places) = first.get(key)?;
+    let shown = items.iter().filter_map(|([_, argument, constraint, caller], same)| {
+        let (_, origin, first) = &same[0];
         let is_listed = !naming.many && (origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders);
         if !is_listed {
             room = room.checked_sub(1)?;
         }
-        let place = match &places[..] {
-            [] => String::new(),
-            [one] => one.clone(),
-            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        let places: BTreeSet<&String> = same.iter().map(|(_, _, place)| place).collect();
+        let place = match places.len() {
+            1 => first.clone(),
+            count => format!("{first} and {} more", count - 1),
         };
-        let [_, argument, constraint, caller] = key.clone();
-        Some([place, argument, constraint, caller, if naming.many { naming.label(paths) } else { String::new() }])
+        let mut paths: Vec<&Path> = same.iter().map(|(path, _, _)| *path).collect();
+        paths.dedup();
+        let roots = if naming.many { naming.label(&paths) } else { String::new() };
+        Some([place, argument.clone(), constraint.clone(), caller.clone(), roots])
     });
     let shown: Vec<[String; 5]> = shown.collect();
     let left = items.len() - shown.len();

@@ -10,7 +10,7 @@ use crate::outcome::{
     MirroredPackage, ModuleHolder, Outcome, OutdatedModule, RootOutcome, UsedModule,
 };
 use crate::platform::Platform;
-use crate::report::groups::{RootSummary, Same, root_modules};
+use crate::report::groups::{RootSummary, firsts, root_modules};
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::style::{Detail, Paint, Style};
@@ -244,7 +244,7 @@ pub(super) fn modules_of_roots(outcome: &Outcome, style: Style) -> Vec<Part> {
         [call, source, version, locked, naming.label(&paths), place]
     };
     let headings = ["CALL", "SOURCE", "VERSION", "LOCKED", "ROOT MODULES", "AT"];
-    let table = Table::of(headings, Same::firsts(calls).into_iter().map(row)).map(Part::Table);
+    let table = Table::of(headings, firsts(calls).into_iter().map(row)).map(Part::Table);
     let rest: Vec<&Path> = without.into_iter().map(|(path, _)| path).collect();
     let rest = (!rest.is_empty()).then(|| lines([format!("{NO_CALL}: {}", naming.label(&rest))]));
     table.into_iter().chain(rest).collect()
@@ -272,7 +272,7 @@ pub(super) fn installed_in_roots(outcome: &Outcome, style: Style) -> Part {
         }
         installed_line(installed, &if paths.len() > 1 { format!("each of {roots}") } else { roots })
     };
-    lines(Same::firsts(results).into_iter().map(line))
+    lines(firsts(results).into_iter().map(line))
 }
 
 fn installed_line(installed: &InstalledModules, place: &str) -> String {

@@ -9,7 +9,7 @@ use crate::hash::PackageHash;
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
 use crate::platform::Platform;
 use crate::report::annotation::{age, build_pages, built, signed, versions};
-use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, root_modules, shared_items};
 use crate::report::layout::{width, wrap};
 use crate::report::opening::most_dangerous;
 use crate::report::parts::{Part, TextLine};
@@ -52,7 +52,7 @@ pub(super) fn review(changed: &Changed<'_>, naming: RootSummary, style: Style) -
             }
         }
     }
-    for (change, roots) in Same::of(changed.texts()).into_items() {
+    for (change, roots) in shared_items(changed.texts()) {
         let besides = besides(change, style);
         let named = several && !besides.is_empty();
         text.push_str(&besides);

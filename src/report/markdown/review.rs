@@ -10,7 +10,7 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::report::annotation::{build_pages, release_facts, signed, versions};
 use crate::report::body::module_changes;
-use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, name, shared_items};
 use crate::report::markdown::escape::{code, escaped, fenced, link_of, sentences, target};
 use crate::report::parts::terminal;
 use crate::report::printable;
@@ -104,7 +104,7 @@ fn intro(changed: &Changed<'_>, counted: bool) -> String {
     if !counted {
         let _ = writeln!(text, "**{}**\n", escaped(&changed.total()));
     }
-    for (change, roots) in Same::of(changed.texts()).into_items() {
+    for (change, roots) in shared_items(changed.texts()) {
         let Some((what, words)) = explain_text(change) else { continue };
         let naming = if changed.files.len() > 1 { format!(" of {}", names(&roots)) } else { String::new() };
         let _ = writeln!(text, "The text{naming}: {}. {}\n", escaped(&what), sentences(&words.text()));
