@@ -14,7 +14,7 @@ use crate::disk::roots::{ReadModuleLock, kind_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::interrupt::What;
-use crate::lockfile::{FILE_NAME, LockFile, decode, detect_dialect, is_canonical};
+use crate::lockfile::{FILE_NAME, LockFile, decode, is_canonical, likely_dialect};
 use crate::merge::Document;
 use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::path::shown;
@@ -77,7 +77,7 @@ struct Formatted {
 /// configuration of a kind, if that is known. Drops comments, module blocks and duplicate hashes, as the tools do.
 fn format(text: &[u8], dialect: Option<Dialect>, kind: Option<RootKind>) -> Result<Formatted, Vec<Finding>> {
     let is_stack = kind.map(|kind| kind.traits().has_stacks_header);
-    let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+    let dialect = dialect.unwrap_or_else(|| likely_dialect(text));
     let is_of_kind = is_stack.is_none_or(|is_stack| !is_stack && !LockFile::has_stacks_header(text));
     if is_of_kind && is_canonical(text, dialect) {
         return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });

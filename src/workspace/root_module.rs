@@ -18,7 +18,7 @@ use crate::disk::roots::{
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::Git;
-use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode};
+use crate::lockfile::{self, Decoded, FILE_NAME, LockFile, decode, likely_dialect};
 use crate::requirements::{Requirements, is_in_stack, module_name};
 use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
 use crate::step::{Step, Value};
@@ -262,9 +262,8 @@ fn recorded(directory: &Path, path: &Path) -> Option<Vec<u8>> {
 }
 
 fn is_plain(text: &[u8]) -> bool {
-    let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
     let has = |findings: Vec<Finding>| findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
-    lockfile::decode(text, dialect).map_or_else(|findings| !has(findings), |_| true)
+    decode(text, likely_dialect(text)).map_or_else(|findings| !has(findings), |_| true)
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

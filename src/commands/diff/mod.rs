@@ -22,7 +22,7 @@ use crate::dialect::Dialect;
 use crate::diff::{Change, Packages};
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::finding::Finding;
-use crate::lockfile::{LockFile, detect_dialect, salvage};
+use crate::lockfile::{LockFile, detect_dialect, likely_dialect, salvage};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::query::question::Depth;
 use crate::release::Releases;
@@ -256,7 +256,7 @@ fn locked_before(compared: &[ComparedRoot]) -> UsedNames {
     let mut locked = BTreeSet::new();
     for pair in comparisons().flat_map(|comparison| &comparison.pairs) {
         let text = pair.old.text.as_deref().unwrap_or_default();
-        let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+        let dialect = pair.dialect.unwrap_or_else(|| likely_dialect(text));
         locked.extend(salvage(text, dialect).lock.iter().map(|(addr, _)| addr.clone()));
     }
     let tops: BTreeSet<&Path> = comparisons().filter_map(Comparison::top).collect();

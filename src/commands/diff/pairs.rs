@@ -14,7 +14,7 @@ use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::hash::PackageHash;
-use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, detect_dialect, salvage};
+use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, likely_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::provenance::{BuildChange, Judged};
@@ -288,7 +288,7 @@ fn is_required_otherwise(change: &Change) -> bool {
 /// Reads a text, even one that the tools refuse, unless it is no lock file at all.
 fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
     let text = side.text.as_deref().unwrap_or_default();
-    let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+    let dialect = pair.dialect.unwrap_or_else(|| likely_dialect(text));
     let decoded = salvage(text, dialect);
     match refusal(&decoded) {
         Some(finding) if decoded.spans.entries.is_empty() => {

@@ -19,7 +19,7 @@ use crate::disk::{below, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::Git;
-use crate::lockfile::{self, Decoded};
+use crate::lockfile::{self, Decoded, likely_dialect};
 use crate::outcome::Outcome;
 use crate::parallel;
 use crate::query::Session;
@@ -72,11 +72,8 @@ pub(in crate::commands) fn locked_below_except(directory: &Path, others: &BTreeS
     let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
     let files = files.filter(|file| !others.contains(file));
     let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| root_files::read_lock_file(&file).ok().flatten()).collect();
-    let locked = texts.iter().filter_map(|bytes| {
-        let dialect = lockfile::detect_dialect(bytes).unwrap_or(Dialect::Terraform);
-        Some(lockfile::decode(bytes, dialect).ok()?.lock)
-    });
-    locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
+    let locked = texts.iter().filter_map(|bytes| lockfile::decode(bytes, likely_dialect(bytes)).ok());
+    locked.flat_map(|decoded| decoded.lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
 }
 
 type LocksBelow = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
@@ -88,8 +85,7 @@ pub(in crate::commands) fn locks_below(top: &Path) -> Result<LocksBelow, Error> 
         let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(lockfile::FILE_NAME))? else {
             continue;
         };
-        let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
-        locks.push((place.path, lockfile::decode(&bytes, dialect)));
+        locks.push((place.path, lockfile::decode(&bytes, likely_dialect(&bytes))));
     }
     Ok(locks)
 }

@@ -17,12 +17,11 @@ use crate::commands::shared::sources::{Group, PackageSources};
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
 use crate::commands::shared::witnesses::Witnesses;
 use crate::disk::cache::Cache;
-use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::git::Git;
 use crate::interrupt::Interrupt;
-use crate::lockfile::{self, LockFile};
+use crate::lockfile::LockFile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::path::shown;
 use crate::provenance::BuiltBy;
@@ -39,7 +38,7 @@ use crate::trust::signer::TrustUpdate;
 use crate::trust::signer::refused as refused_signer;
 use crate::verify::entry;
 use crate::version::Version;
-use crate::workspace::{RunSettings, refused};
+use crate::workspace::{RootModule, RunSettings};
 
 /// A release and the number of the group whose sources answer about it.
 type LookupKey = (usize, ReleaseKey);
@@ -162,16 +161,14 @@ impl<'a> TrustTree<'a> {
 }
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
-    let file = root.lock_file_shown();
-    let Some(bytes) = root_files::read_lock_file(&root.lock_file())? else {
-        return Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
-            .in_file(file)
+    let absent = || {
+        Error::new(ErrorKind::LockFile, "there is no lock file here")
+            .in_file(root.lock_file_shown())
             .hint(step!("`tflock lock` writes one and remembers the signers"))
-            .hint("use -r to include the directories below"));
+            .hint("use -r to include the directories below")
     };
-    let decoded =
-        lockfile::decode(&bytes, root.dialect).map_err(|findings| refused(findings, &root.lock_file(), &file))?;
-    Ok(decoded.lock)
+    let module = RootModule::open(root)?;
+    module.decoded()?.map(|decoded| decoded.lock.clone()).ok_or_else(absent)
 }
 
 struct Context<'a> {

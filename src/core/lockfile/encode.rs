@@ -184,6 +184,11 @@ pub fn detect_dialect(text: &[u8]) -> Option<Dialect> {
     })
 }
 
+/// The same, and Terraform where a text does not say.
+pub fn likely_dialect(text: &[u8]) -> Dialect {
+    detect_dialect(text).unwrap_or(Dialect::Terraform)
+}
+
 const MOST_FINDINGS: usize = 1000;
 
 pub(super) struct Layout<'a> {

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use encode::{StacksHeader, detect_dialect, header_dialect as detect_header};
+pub use encode::{StacksHeader, detect_dialect, header_dialect as detect_header, likely_dialect};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;

@@ -18,12 +18,11 @@ use super::root::{BaseChange, GateRoot, GateRoots, ReadPaths};
 use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::config::is_read;
-use crate::dialect::Dialect;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
-use crate::lockfile::{self, LockFile};
+use crate::lockfile::{self, LockFile, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
@@ -278,7 +277,7 @@ impl Base {
     /// The lock file of a root module at the merge base; `None` if there was none.
     fn lock_before(&self, root: &GateRoot) -> Option<LockFile> {
         let path = self.lock_path(root);
-        let salvaged = |text: &[u8]| lockfile::salvage(text, root.settings().dialect).lock;
+        let salvaged = |text: &[u8]| salvage(text, root.settings().dialect).lock;
         if let Some(text) = self.locks.get(&*path) {
             return Some(salvaged(text));
         }
@@ -292,10 +291,7 @@ impl Base {
 
     /// The providers of the changed lock files, at the merge base.
     pub fn locked_before(&self) -> BTreeSet<ProviderAddr> {
-        let locks = self.locks.values().map(|text| {
-            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
-            lockfile::salvage(text, dialect).lock
-        });
+        let locks = self.locks.values().map(|text| salvage(text, likely_dialect(text)).lock);
         locks.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
     }
 

@@ -8,11 +8,10 @@ use super::{Base, directory_of, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::verify::root::GateRoot;
 use crate::config::is_root_configuration;
-use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, GitTree};
-use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
+use crate::lockfile::{FILE_NAME, LockEntry, LockFile, likely_dialect, salvage};
 use crate::path::{RepoPath, worktree};
 use crate::verify::Compared;
 use crate::version::Version;
@@ -63,10 +62,7 @@ impl Removed {
     pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> RecordedEntries {
         let paths = self.directories.iter().map(|directory| RepoPath::from_git(directory.as_str()).join(FILE_NAME));
         let texts = paths.filter_map(|path| texts.get(&*path));
-        RecordedEntries::of(texts.map(|text| {
-            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
-            lockfile::salvage(text, dialect).lock
-        }))
+        RecordedEntries::of(texts.map(|text| salvage(text, likely_dialect(text)).lock))
     }
 
     /// The directory that lost its lock file and configuration files with the same names as those of a new directory.
