@@ -34,9 +34,23 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// A file that tflock keeps for itself, such as a document of the cache. What is no regular file, too large or unreadable counts as
-/// missing.
+/// missing. Links are followed: the place of the cache was checked once, and what is in it is the user's.
 pub fn read_kept(path: &Path) -> Option<Vec<u8>> {
-    read(path).ok().flatten()
+    contents(open_kept(path).ok()?).ok()
+}
+
+/// Opens a file without waiting for the other end of a pipe.
+#[cfg(unix)]
+fn open_kept(path: &Path) -> io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_kept(path: &Path) -> io::Result<std::fs::File> {
+    check(&path.metadata()?)?;
+    std::fs::File::open(path)
 }
 
 /// The same as text.
@@ -151,21 +165,25 @@ impl<V> Default for TextMemo<V> {
 }
 
 impl<V: Clone> TextMemo<V> {
-    pub fn get(&self, text: &[u8]) -> Option<V> {
-        let (first, value) = self.first.get()?;
+    /// What was made of an equal text, else what is made now, which is kept if the second value says it; an error is not.
+    pub fn get_or_make<E>(&self, text: &[u8], make: impl FnOnce() -> Result<(V, bool), E>) -> Result<V, E> {
+        let Some((first, of_first)) = self.first.get() else {
+            let (made, is_kept) = make()?;
+            if is_kept {
+                // Another thread may have been faster, with this text or another one.
+                let _ = self.first.set((text.into(), made.clone()));
+            }
+            return Ok(made);
+        };
         if **first == *text {
-            return Some(value.clone());
+            return Ok(of_first.clone());
         }
-        locked(&self.others).get(&Sha256Digest::of(text)).cloned()
-    }
-
-    pub fn keep(&self, text: &[u8], value: V) -> V {
-        let (first, kept) = self.first.get_or_init(|| (text.into(), value.clone()));
-        if **first == *text {
-            return kept.clone();
+        let digest = Sha256Digest::of(text);
+        if let Some(known) = locked(&self.others).get(&digest) {
+            return Ok(known.clone());
         }
-        let mut others = locked(&self.others);
-        others.entry(Sha256Digest::of(text)).or_insert(value).clone()
+        let (made, is_kept) = make()?;
+        Ok(if is_kept { locked(&self.others).entry(digest).or_insert(made).clone() } else { made })
     }
 }
 
@@ -331,9 +349,13 @@ mod memo_tests {
     #[test]
     fn equal_texts_share_their_result() {
         let memo = TextMemo::default();
-        let [one, two] = [b"one", b"two"].map(|text| memo.keep(text, Arc::new(text.to_vec())));
-        assert!(Arc::ptr_eq(&one, &memo.keep(b"one", Arc::default())));
-        assert!(memo.get(b"two").is_some_and(|kept| Arc::ptr_eq(&two, &kept)));
-        assert_eq!((memo.get(b"three"), *two != *one), (None, true));
+        let made = |text: &[u8]| memo.get_or_make(text, || Ok::<_, ()>((Arc::new(text.to_vec()), true))).unwrap();
+        let known = |text: &[u8]| memo.get_or_make(text, || Err(()));
+        let [one, two] = [b"one", b"two"].map(|text| made(text));
+        assert!(known(b"one").is_ok_and(|kept| Arc::ptr_eq(&one, &kept)));
+        assert!(known(b"two").is_ok_and(|kept| Arc::ptr_eq(&two, &kept)));
+        assert_eq!((known(b"three"), *two != *one), (Err(()), true));
+        memo.get_or_make(b"three", || Ok::<_, ()>((Arc::default(), false))).unwrap();
+        assert_eq!(known(b"three"), Err(()));
     }
 }

@@ -197,11 +197,7 @@ pub struct Readings {
 impl Readings {
     /// Parses a lock file, or returns the earlier result for the same bytes.
     pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
-        let known = &self.locks[dialect as usize];
-        match known.get(bytes) {
-            Some(decoded) => Ok(decoded),
-            None => Ok(known.keep(bytes, Arc::new(decode(bytes, dialect)?))),
-        }
+        self.locks[dialect as usize].get_or_make(bytes, || Ok((Arc::new(decode(bytes, dialect)?), true)))
     }
 }
 

@@ -160,10 +160,7 @@ impl Node {
     ///
     /// What the tools refuse, and what is beyond a limit.
     pub fn parse(text: &str, range: Range<usize>) -> Result<Self, SyntaxError> {
-        match plain_string(&text[range.clone()]) {
-            Some(plain) => Ok(Self { at: range.start, kind: NodeKind::Text(plain) }),
-            None => parse::whole(&mut Cursor::new(text, range)),
-        }
+        parse::whole(&mut Cursor::new(text, range))
     }
 
     /// Reads a text as a template, which a string of JSON is; all of it has the place of the string, whose escapes are undone.
@@ -240,10 +237,4 @@ impl Step {
             Self::Splat(steps) => steps.iter().any(|step| step.contains(is_wanted)),
         }
     }
-}
-
-/// The fast way for nearly all strings: nothing to unescape, nothing to interpolate.
-fn plain_string(text: &str) -> Option<String> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    hcl::is_plain(inner).then(|| inner.to_owned())
 }

@@ -46,17 +46,23 @@ const PRECEDENCES: &[Precedence] = &[
 ];
 
 fn operation(cursor: &mut Cursor<'_>, precedences: &[Precedence]) -> Parsed<Node> {
-    let Some((own, tighter)) = precedences.split_first() else { return traversal(cursor) };
-    let first = operation(cursor, tighter)?;
-    let mut others = Vec::new();
-    while let Some(operator) = operator(cursor, own)? {
-        others.push((operator, operation(cursor, tighter)?));
+    let mut node = traversal(cursor)?;
+    for (level, own) in precedences.iter().enumerate().rev() {
+        cursor.skip_blank()?;
+        // Nearly all values stand alone.
+        if !cursor.peek().is_some_and(|byte| b"|&=!<>+-*/%".contains(&byte)) {
+            break;
+        }
+        let mut others = Vec::new();
+        while let Some(operator) = operator(cursor, own)? {
+            others.push((operator, operation(cursor, &precedences[level + 1..])?));
+        }
+        if !others.is_empty() {
+            let at = node.at;
+            node = cursor.node(at, NodeKind::Operation(Box::new(node), others))?;
+        }
     }
-    if others.is_empty() {
-        return Ok(first);
-    }
-    let at = first.at;
-    cursor.node(at, NodeKind::Operation(Box::new(first), others))
+    Ok(node)
 }
 
 fn operator(cursor: &mut Cursor<'_>, own: Precedence) -> Parsed<Option<BinaryOperator>> {

@@ -50,17 +50,18 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
     // What test files need is elsewhere.
     let is_alone = tests.is_empty() && lacks_tests.is_none();
     let likeness = is_alone.then(|| first.likeness());
-    let trees = &options.trees[options.dialect as usize];
-    if let Some(known) = likeness.as_ref().and_then(|likeness| trees.get(likeness)) {
-        return Ok(known);
+    let walk = || {
+        let kind = first.files.kind.unwrap_or_default();
+        let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
+        walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
+        walk.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
+        let is_like_others = walk.has_seen_one_directory_only();
+        Ok((Arc::new(walk.finish()?), is_like_others))
+    };
+    match likeness {
+        Some(likeness) => options.trees[options.dialect as usize].get_or_make(&likeness, walk),
+        None => walk().map(|(tree, _)| tree),
     }
-    let kind = first.files.kind.unwrap_or_default();
-    let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
-    walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
-    walk.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
-    let likeness = likeness.filter(|_| walk.has_seen_one_directory_only());
-    let tree = Arc::new(walk.finish()?);
-    Ok(likeness.map_or(Arc::clone(&tree), |likeness| trees.keep(&likeness, tree)))
 }
 
 struct Texts {
