@@ -83,8 +83,13 @@ impl Hostname {
             }
         }
         let refused = || HostnameError::Idna(name.to_owned());
-        let ascii = to_ascii(name).ok_or_else(refused)?;
-        let display = to_unicode(&ascii, AsciiDenyList::STD3).ok_or_else(refused)?;
+        let (ascii, display) = if name.split('.').all(is_normal_label) {
+            (name.to_owned(), name.to_owned())
+        } else {
+            let ascii = to_ascii(name).ok_or_else(refused)?;
+            let display = to_unicode(&ascii, AsciiDenyList::STD3).ok_or_else(refused)?;
+            (ascii, display)
+        };
         let suffix = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self { ascii: format!("{ascii}{suffix}"), display: format!("{display}{suffix}"), port })
     }
@@ -202,6 +207,13 @@ fn to_ascii(name: &str) -> Option<String> {
     ascii.ok().filter(|ascii| !ascii.is_empty() && !ascii.contains('/')).map(std::borrow::Cow::into_owned)
 }
 
+/// True for a label that is in its normal form already, as nearly all are: without what IDNA would have to look at.
+fn is_normal_label(label: &str) -> bool {
+    !label.is_empty()
+        && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && !(label.starts_with('-') || label.ends_with('-') || label.contains("--"))
+}
+
 fn prepared(name: &str) -> Option<String> {
     let disallowed = |c: char| !c.is_ascii() && DISALLOWED.iter().any(|(first, last)| (*first..=*last).contains(&c));
     // Later versions map it to `ß`.
@@ -250,12 +262,24 @@ fn normalise(part: &str, denied: AsciiDenyList) -> Result<String, PartError> {
     if part.contains("--") {
         return Err(PartError::ConsecutiveDashes);
     }
+    if is_normal_label(part) {
+        return Ok(part.to_owned());
+    }
     to_unicode(part, denied).filter(|normal| !normal.split('.').any(str::is_empty)).ok_or(PartError::Characters)
 }
 
 #[cfg(test)]
 mod hostname_tests {
     use super::*;
+
+    #[test]
+    fn the_short_way_for_plain_labels_says_what_idna_says() {
+        for label in ["a", "7", "a-b", "a--b", "ab--c", "-a", "a-", "-", "", "xn--x-9fa", "xn--a", "a_b", "A", "é"] {
+            let of_idna = to_ascii(label).and_then(|ascii| to_unicode(&ascii, AsciiDenyList::STD3));
+            let is_same = of_idna.as_deref() == Some(label) && to_ascii(label).as_deref() == Some(label);
+            assert!(is_same || !is_normal_label(label), "{label}: {of_idna:?}");
+        }
+    }
 
     #[test]
     fn both_forms() {

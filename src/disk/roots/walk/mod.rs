@@ -50,17 +50,12 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
     // What test files need is elsewhere.
     let is_alone = tests.is_empty() && lacks_tests.is_none();
     let likeness = is_alone.then(|| first.likeness());
-    let walk = || {
-        let kind = first.files.kind.unwrap_or_default();
-        let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
-        walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
-        walk.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
-        let is_like_others = walk.has_seen_one_directory_only();
-        Ok((Arc::new(walk.finish()?), is_like_others))
-    };
+    let kind = first.files.kind.unwrap_or_default();
+    let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
+    walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
     match likeness {
-        Some(likeness) => options.trees[options.dialect as usize].get_or_make(&likeness, walk),
-        None => walk().map(|(tree, _)| tree),
+        Some(likeness) => options.trees[options.dialect as usize].get_or_make(&likeness, || walk.tree_of_root(tests)),
+        None => walk.tree_of_root(tests).map(|(tree, _)| tree),
     }
 }
 
@@ -225,6 +220,13 @@ impl<'o> Walk<'o> {
     fn has_seen_one_directory_only(&self) -> bool {
         let nowhere_else = self.modules.len() == 1 && self.missing.is_empty() && self.remote_modules.is_empty();
         nowhere_else && self.manifest.get().is_none() && self.surroundings.get().is_none()
+    }
+
+    /// The tree of a root module, and whether any other one with equal configuration has the same.
+    fn tree_of_root(mut self, tests: Vec<PathBuf>) -> Result<(Arc<Tree>, bool), Vec<TreeError>> {
+        self.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
+        let is_shared = self.has_seen_one_directory_only();
+        Ok((Arc::new(self.finish()?), is_shared))
     }
 
     fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<PathBuf>) {
