@@ -2,7 +2,7 @@
 //!
 //! `levels.txt` has the worlds and the commands, `levels.tsv` what each command finds in each world, at which of the levels that
 //! the settings give. By default a command runs once for each rule that it raises, at one level that the rule does not have by
-//! itself. `TFLOCK_TEST_LEVELS=rows` looks at every row at every level; `all` runs every command in every world, so one that
+//! itself. `TFLOCK_TEST_LEVELS=rows` looks at every row at one level, and at those rules at every level; `all` runs every command in every world, so one that
 //! raises a rule without a row fails the test. `UPDATE=1` writes the table, with `TFLOCK_TEST_LEVELS=WORLD` that of some worlds.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,9 @@ use crate::support::run::Run;
 use crate::support::sigstore::{Claims, attest};
 use crate::support::workspace::{TESTDATA, Workspace};
 use crate::support::worlds::PLATFORMS;
+
+/// In each of three rounds a rule has another level.
+const ROUNDS: &[usize] = &[0, 1, 2];
 
 const LEVELS: [(Level, &str); 3] = [(Level::Note, "note"), (Level::Warn, "warn"), (Level::Deny, "deny")];
 
@@ -405,11 +408,16 @@ fn seen_at(seen: Option<&BTreeMap<Level, String>>, level: Level) -> String {
     seen.and_then(|at| at.get(&level)).cloned().unwrap_or_else(|| format!("{}=none", word(level)))
 }
 
-fn judged(book: &Book, world: &World, commands: &[&String], rounds: &[usize], wrong: &mut Vec<String>) -> Seen {
+/// What each command finds in the rounds in which it runs.
+fn judged(book: &Book, world: &World, commands: &[(&String, &[usize])], wrong: &mut Vec<String>) -> Seen {
     let mut seen = Seen::new();
-    for round in rounds {
+    for round in ROUNDS {
+        let commands: Vec<_> = commands.iter().filter(|(_, rounds)| rounds.contains(round)).collect();
+        if commands.is_empty() {
+            continue;
+        }
         let scene = Scene::of(world, *round);
-        for command in commands {
+        for (command, _) in commands {
             let run = scene.run(command);
             let (findings, failed) = found(&run);
             let wanted = code(&findings);
@@ -453,7 +461,7 @@ fn read() -> Table {
 enum Extent {
     /// A world for each rule of each command, whatever its options, at one level.
     Some,
-    /// Every row at every level.
+    /// Every row at one level, and the worlds above at every level.
     Rows,
     /// Every command in every world, so a row that is missing is seen.
     All,
@@ -512,18 +520,20 @@ fn check(part: usize, parts: usize) {
             Extent::Rows => has_row(command),
             Extent::All => true,
         };
-        let commands = book.commands.iter().chain(&world.commands);
-        let commands: Vec<&String> = commands.filter(|command| runs(command)).collect();
+        let commands = book.commands.iter().chain(&world.commands).filter(|command| runs(command));
         let rows = table.iter().filter(|((name, command, _), _)| *name == world.name && runs(command));
-        let rounds = if extent == Extent::Some { vec![telling(&rows)] } else { vec![0, 1, 2] };
-        if commands.is_empty() {
-            continue;
-        }
-        let now = judged(&book, world, &commands, &rounds, &mut wrong);
+        let one = [telling(&rows)];
+        let rounds = |command: &str| match extent {
+            Extent::All => ROUNDS,
+            Extent::Rows if needed.contains(&(&*world.name, command)) => ROUNDS,
+            Extent::Some | Extent::Rows => &one,
+        };
+        let commands: Vec<_> = commands.map(|command| (command, rounds(command))).collect();
+        let now = judged(&book, world, &commands, &mut wrong);
         let keys: BTreeSet<&Place> = rows.map(|(key, _)| key).chain(now.keys()).collect();
         for key in keys {
             let rule = Rule::ALL.iter().find(|rule| rule.id() == key.2).unwrap();
-            for level in rounds.iter().map(|round| stated(*rule, *round)) {
+            for level in rounds(&key.1).iter().map(|round| stated(*rule, *round)) {
                 let is = seen_at(now.get(key), level);
                 let was = table.get(key).and_then(|levels| levels.split(' ').find(|one| one.starts_with(word(level))));
                 if was != Some(&is) {
@@ -576,8 +586,8 @@ fn the_table_is_written_on_request() {
     let only = std::env::var("TFLOCK_TEST_LEVELS").unwrap_or_default();
     let is_meant = |world: &&World| only.is_empty() || only.split(',').any(|name| name == world.name);
     for world in book.worlds.iter().filter(is_meant) {
-        let commands: Vec<&String> = book.commands.iter().chain(&world.commands).collect();
-        let seen = judged(&book, world, &commands, &[0, 1, 2], &mut wrong);
+        let commands: Vec<_> = book.commands.iter().chain(&world.commands).map(|command| (command, ROUNDS)).collect();
+        let seen = judged(&book, world, &commands, &mut wrong);
         let levels = |at: &BTreeMap<Level, String>| LEVELS.map(|(level, _)| seen_at(Some(at), level)).join(" ");
         table.extend(seen.iter().map(|(key, at)| (key.clone(), levels(at))));
     }
