@@ -116,7 +116,7 @@ impl RootModule {
                     format!("in {}, packages come from the origin registry alone, not from {named}", traits.phrase);
                 return Err(Error::new(ErrorKind::Usage, message)
                     .in_file(&self.settings.path)
-                    .hint("leave out --source"));
+                    .hint(format!("leave out the option that names {named}")));
             }
             self.settings.settings.source = None;
         }

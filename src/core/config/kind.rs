@@ -123,7 +123,7 @@ impl RootKind {
         const UNIT: KindTraits = KindTraits {
             phrase: "a Terragrunt unit",
             new_requirement: None,
-            no_install: Some("Terragrunt runs the tool in .terragrunt-cache"),
+            no_install: Some("Terragrunt runs the tool in .terragrunt-cache; a filesystem mirror spares the downloads there"),
             no_migration: Some("Terragrunt assembles its configuration, which tflock does not edit"),
             ..MODULE
         };

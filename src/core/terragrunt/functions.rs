@@ -145,14 +145,17 @@ impl Call<'_, '_> {
             (Some(Some(value)), _) => Ok(Value::text(value)),
             (Some(None), Some(default)) => Ok(Value::text(default)),
             (Some(None), None) => self.refuse(&format!("the settings say that {name} is never set")),
-            (None, None) => Ok(unknown(format!("get_env({name:?}), which the settings do not name"))),
+            (None, None) => {
+                let what = format!("get_env({name:?}), which the settings do not name");
+                Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = \"…\" }} }})")))
+            }
             (None, Some(default)) => {
                 session.used_default.set(true);
                 if session.takes_defaults {
                     Ok(Value::text(default))
                 } else {
                     let what = format!("get_env({name:?}), whose default counts only where {name} is not set");
-                    Ok(unknown(what))
+                    Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = null }} }})")))
                 }
             }
         }
