@@ -123,7 +123,9 @@ impl RootKind {
         const UNIT: KindTraits = KindTraits {
             phrase: "a Terragrunt unit",
             new_requirement: None,
-            no_install: Some("Terragrunt runs the tool in .terragrunt-cache; a filesystem mirror spares the downloads there"),
+            no_install: Some(
+                "Terragrunt runs the tool in .terragrunt-cache; a filesystem mirror spares the downloads there",
+            ),
             no_migration: Some("Terragrunt assembles its configuration, which tflock does not edit"),
             ..MODULE
         };
