@@ -1,6 +1,7 @@
 //! What a name means here: which root modules are below a directory, with the directories that the search skips, and which
 //! provider of a root module a source address, a local name or a type stands for.
 
+mod callers;
 mod units;
 
 use std::borrow::Cow;
@@ -13,9 +14,8 @@ use crate::addr::ProviderAddr;
 use crate::config::RootKind;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
-use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
+use crate::disk::below::{self, Calls, SurveyedDirectory};
 use crate::disk::files;
-use crate::disk::roots::UnitMemo;
 use crate::error::{Error, ErrorKind};
 use crate::git::ChangedFiles;
 use crate::lockfile::LockFile;
@@ -25,6 +25,7 @@ use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 use crate::step::{Step, shell_word};
 use crate::workspace::requiring::ProviderUse;
+use callers::{Called, called, read};
 use units::{is_of_its_own, with_ignored_lock_file};
 
 pub use units::UnlockedUnits;
@@ -178,72 +179,6 @@ pub fn root_modules(directory: &Path) -> Vec<String> {
         .filter(|path| !path.as_os_str().is_empty())
         .filter_map(|path| path.to_str().map(str::to_owned))
         .collect()
-}
-
-fn read(start: &Path, places: &[SurveyedDirectory], units: &Arc<UnitMemo>) -> Vec<Calls> {
-    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at], units))
-}
-
-#[derive(Debug, Default)]
-struct Called {
-    /// Relative to the start of the search.
-    modules: BTreeSet<PathBuf>,
-    /// The files that units include.
-    included: BTreeSet<PathBuf>,
-    unread_caller: Option<PathBuf>,
-}
-
-/// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches
-/// count too.
-fn called(
-    start: &Path,
-    (locked, others): (&[SurveyedDirectory], &[SurveyedDirectory]),
-    of_others: &[Calls],
-    (of_all, units): (bool, &Arc<UnitMemo>),
-) -> Called {
-    let mut included = BTreeSet::new();
-    let (mut calls, mut unread): (Vec<(PathBuf, Vec<PathBuf>)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-    let mut add = |place: &SurveyedDirectory, of: &Calls| {
-        unread.extend(of.has_unread_sources.then(|| place.path.clone()));
-        calls.push((place.path.clone(), of.local_modules.clone()));
-        included.extend(of.included.iter().cloned());
-    };
-    let of_locked = read(start, locked, units);
-    locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
-    let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
-    if let Some((top, prefix)) = worktree::above(start) {
-        let Survey { places, .. } = below::survey(&top, None).unwrap_or_default();
-        let outside: Vec<SurveyedDirectory> =
-            places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
-        let up: PathBuf = prefix.components().map(|_| "..").collect();
-        let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
-        for (place, of) in outside.iter().zip(read(&top, &outside, units)) {
-            roots.extend(place.has_lock.then(|| from_start(&place.path)));
-            unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
-            calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
-            included.extend(of.included.iter().map(from_start));
-        }
-    }
-    let modules = if of_all {
-        calls.into_iter().flat_map(|(_, modules)| modules).collect()
-    } else {
-        reached(roots, &calls.into_iter().collect())
-    };
-    Called { modules, included, unread_caller: unread.into_iter().min() }
-}
-
-/// The directories that some directories call, directly or indirectly.
-fn reached(roots: BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) -> BTreeSet<PathBuf> {
-    let mut reached = BTreeSet::new();
-    let mut next: Vec<PathBuf> = roots.into_iter().collect();
-    while let Some(place) = next.pop() {
-        for module in calls.get(&place).into_iter().flatten() {
-            if reached.insert(module.clone()) {
-                next.push(module.clone());
-            }
-        }
-    }
-    reached
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
