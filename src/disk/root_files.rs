@@ -18,6 +18,11 @@ use crate::path::worktree::{self, WorkTree};
 use crate::settings;
 use crate::trust::pins;
 
+/// True for a symbolic link, wherever it leads.
+pub fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
+}
+
 pub fn read_lock_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     files::read(path).map_err(|reason| {
         let (refusal, path) = (FileRefusal::of(&reason), bare(path));

@@ -84,6 +84,11 @@ impl LockJob {
             lock_stays,
             ..Changes::default()
         };
+        if changes.changed && root.kind == RootKind::Unit && root_files::is_link(&root.settings.lock_file()) {
+            let message = "the lock file of this unit is a symbolic link, and nothing is written through it";
+            let error = Error::new(ErrorKind::LockFile, message).in_file(root.settings.lock_file_shown());
+            return Err(error.hint("replace the link by a file, which Terragrunt writes too"));
+        }
         match mode {
             WriteMode::DryRun if !needless => changes.diff = Some(self.diff(text.as_deref(), edits)),
             WriteMode::Write if !needless => match self.store(text.as_deref(), edits, session.interrupt)? {

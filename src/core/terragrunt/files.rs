@@ -54,7 +54,8 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
 pub fn relative(from: &str, to: &str) -> String {
     let (mut from, mut to) = (names(from).peekable(), names(to).peekable());
     while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
+        from.next();
+        to.next();
     }
     let mut way = String::new();
     for name in from.map(|_| "..").chain(to) {

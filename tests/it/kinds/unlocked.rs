@@ -151,3 +151,21 @@ fn templates_of_stacks_are_counted() {
     let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
     assert!(!run.stderr.contains("unit template") && !run.stdout.contains("requirements-unread"), "{run}");
 }
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_next_to_a_unit() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    lock(&workspace, &registry, "live/a", &[]);
+    std::os::unix::fs::symlink(format!("../a/{LOCK}"), workspace.path(&format!("live/b/{LOCK}"))).unwrap();
+    lock(&workspace, &registry, "", &["-r", "--check"]);
+    // As long as it has all, it is read.
+    let whole = workspace.read(&format!("live/a/{LOCK}"));
+    let half = &whole[..whole.rfind("\nprovider").unwrap()];
+    workspace.write(&format!("live/a/{LOCK}"), half);
+    let args = ["lock", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
+    let run = workspace.tflock_in("live/b", &registry, args).ended_with(2);
+    assert!(run.stderr.contains("the lock file of this unit is a symbolic link"), "{run}");
+    assert_eq!(workspace.read(&format!("live/a/{LOCK}")), half);
+}

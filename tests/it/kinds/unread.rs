@@ -172,3 +172,31 @@ fn only_what_was_read_is_counted_as_checked() {
     let run = lock(&workspace, &registry, &["-r", "--check"]).ended_with(2);
     assert!(run.stdout.contains("1 up to date, 1 complete, requirements not read, 1 failed"), "{run}");
 }
+
+/// What is assumed is said once, by `verify` and by `lock`.
+#[test]
+fn unknown_values_that_decide_nothing_are_one_note() {
+    let registry = honest();
+    let base = locked(&registry);
+    let root = "terraform {\n  source = \"${get_repo_root()}/modules/net\"\n}\ngenerate \"p\" {\n  path = \"p.tf\"\n  \
+                if_exists = \"overwrite\"\n  contents = \"provider \\\"widget\\\" {\\n  a = \\\"${get_env(\"R\")}\\\"\\n}\"\n}\n";
+    let workspace = Workspace::with_files(&[("modules/net/main.tf", MAIN), ("root.hcl", root)]);
+    for name in ["a", "b"] {
+        workspace.write(&format!("live/{name}/terragrunt.hcl"), "include {\n  path = \"../../root.hcl\"\n}\n");
+        workspace.write(&format!("live/{name}/{LOCK}"), &base.lock_file());
+    }
+    workspace.git(["init", "--quiet"]);
+    let note = "root.hcl:7: a value that decides no requirement is not known: it depends on get_env(\"R\"), which \
+                the settings do not name (terragrunt { env = { \"R\" = \"…\" } }) (in 2 root modules)";
+    for run in [workspace.tflock(&registry, ["verify", "-r"]), lock(&workspace, &registry, &["-r", "--check"])] {
+        assert_eq!(run.stderr.matches(note).count(), 1, "{run}");
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+    // It may matter to what a new lock file must have.
+    std::fs::remove_file(workspace.path(&format!("live/b/{LOCK}"))).unwrap();
+    let run = lock(&workspace, &registry, &["-r", "--create"]).ended_with(0);
+    assert!(
+        run.stderr.contains("no lock file is created in 1 unit") && !workspace.has(&format!("live/b/{LOCK}")),
+        "{run}"
+    );
+}

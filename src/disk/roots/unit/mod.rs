@@ -142,7 +142,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let is_template = unit.is_template;
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
-    let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.from_top(errors))?;
+    let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.name_from_top(errors))?;
     tree.kind = RootKind::Unit;
     tree.holes = holes;
     tree.notes = notes;
@@ -224,7 +224,7 @@ impl Relocation {
     }
 
     /// Errors whose messages name places from the top.
-    fn from_top(&self, errors: Vec<TreeError>) -> Vec<TreeError> {
+    fn name_from_top(&self, errors: Vec<TreeError>) -> Vec<TreeError> {
         let moved = |place: Location| match place.file.to_string_lossy() {
             file if file.contains("//") => place.clone(),
             file => {

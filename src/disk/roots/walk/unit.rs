@@ -34,7 +34,7 @@ pub(in crate::disk::roots) fn load(
     let of_generated = |place: Location| places.get(&*place.file).cloned().unwrap_or(place);
     let mut tree = walk
         .finish()
-        .map_err(|errors| errors.into_iter().map(|error| error.moved(&of_generated)).collect::<Vec<_>>())?;
+        .map_err(|errors| errors.into_iter().map(|error| error.moved(of_generated)).collect::<Vec<_>>())?;
     tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
     tree.unread_parts = unread;
     tree.requirements.relocate(|origin| {
