@@ -10,10 +10,12 @@ use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
+use super::download::{Download, DownloadBody};
 use super::error::{Fault, NetError, ShownUrl};
 use super::policy::{Permits, Retry, RunBudget, retry_after};
 use super::reason;
-use super::transfer::{Authorization, DocumentKind, DocumentRequest, Download, FetchedDocument, RedirectChain, Sent};
+use super::redirect::RedirectChain;
+use super::transfer::{Authorization, DocumentKind, DocumentRequest, FetchedDocument, Sent};
 use super::{ClientOptions, ClientPurpose, build_client};
 use crate::parallel::locked;
 
@@ -167,13 +169,13 @@ impl Client {
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<super::transfer::DownloadBody, Fault> {
+    pub(super) async fn open(&self, request: &DocumentRequest) -> Result<DownloadBody, Fault> {
         let url = &request.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         let patience = self.inner.options.idle_timeout;
         let (response, _) = self.within(patience, self.send(&client, request, patience)).await?;
-        Ok(super::transfer::DownloadBody::new(response, self.clone(), permit))
+        Ok(DownloadBody::new(response, self.clone(), permit))
     }
 
     /// The client below, for a crate that speaks the protocols of cloud stores.

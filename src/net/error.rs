@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::policy::Exhausted;
+use super::limit::Exhausted;
 use super::reason::bounded;
 use crate::error::{Error, ErrorKind};
 use crate::redact;

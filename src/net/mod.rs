@@ -7,10 +7,13 @@
 //! This file has what a run sets up once: the options of its client, its runtime, and jobs that several callers share.
 
 mod client;
+mod download;
 mod error;
 mod host;
+mod limit;
 mod policy;
 mod reason;
+mod redirect;
 mod transfer;
 
 use std::collections::HashMap;
@@ -32,12 +35,14 @@ use crate::parallel::locked;
 use crate::settings::Variables;
 
 pub use client::{Client, ClientEvent, Watch};
+pub use download::{Download, DownloadBody};
 #[cfg(test)]
 pub use error::RedirectFault;
 pub use error::{Fault, NetError, ShownUrl};
 pub use host::{Credentials, Discovery, Service, token_variable_shown};
-pub use policy::{Cost, RunBudget};
-pub use transfer::{Authorization, DocumentKind, DocumentRequest, Download, DownloadBody, FetchedDocument};
+pub use limit::Cost;
+pub use policy::RunBudget;
+pub use transfer::{Authorization, DocumentKind, DocumentRequest, FetchedDocument};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {

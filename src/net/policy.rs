@@ -1,8 +1,5 @@
 //! What bounds requests: the budget of a run (time, requests, module packages, bytes, references), hosts that are down,
 //! requests to one host at a time, and retries.
-//!
-//! Each limit has a variable that raises it. Nothing in the working tree does: the author of a pull request must not decide how
-//! long the gate of it works.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,43 +14,12 @@ use url::Url;
 use super::client::Client;
 use super::client::{ClientEvent, Watch};
 use super::error::{Fault, NetError};
-use crate::error::{Error, ErrorKind};
+use super::limit::{Cost, Exhausted, LIMITS};
 use crate::parallel::locked;
 use crate::settings::Variables;
 
-/// What is counted in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// Seconds from the first request.
-    Time,
-    /// Requests over HTTP, with redirects and further attempts, calls of git that connect to a server, and credentials helpers.
-    Requests,
-    /// Module packages.
-    Packages,
-    /// Bytes of unpacked module packages; the limit is in MiB.
-    Unpacked,
-    /// References that one repository lists.
-    References,
-}
-
-/// Everything that is counted, with its limit.
-const LIMITS: [(Cost, u64); 5] = [
-    (Cost::Time, 600),
-    (Cost::Requests, 20_000),
-    (Cost::Packages, 2_000),
-    (Cost::Unpacked, 4_096),
-    (Cost::References, 100_000),
-];
-
 /// The longest that a credentials helper may take.
 const HELPER_PATIENCE: Duration = Duration::from_secs(30);
-
-/// A limit of a run that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exhausted {
-    cost: Cost,
-    limit: u64,
-}
 
 /// What a run may still spend, shared by all that contact servers.
 #[derive(Debug)]
@@ -62,25 +28,6 @@ pub struct RunBudget {
     spent: [AtomicU64; LIMITS.len()],
     begun: OnceLock<Instant>,
     breaker: CircuitBreaker,
-}
-
-impl Cost {
-    /// The variable that sets the limit.
-    fn variable(self) -> &'static str {
-        match self {
-            Self::Time => "TFLOCK_MAX_NETWORK_SECONDS",
-            Self::Requests => "TFLOCK_MAX_REQUESTS",
-            Self::Packages => "TFLOCK_MAX_MODULE_PACKAGES",
-            Self::Unpacked => "TFLOCK_MAX_MODULE_MIB",
-            Self::References => "TFLOCK_MAX_GIT_REFERENCES",
-        }
-    }
-}
-
-impl Cost {
-    fn unit(self) -> u64 {
-        if self == Self::Unpacked { 1 << 20 } else { 1 }
-    }
 }
 
 impl RunBudget {
@@ -140,34 +87,6 @@ impl RunBudget {
 impl Default for RunBudget {
     fn default() -> Self {
         Self::new(&Variables::default())
-    }
-}
-
-impl std::fmt::Display for Exhausted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { limit, .. } = self;
-        match self.cost {
-            Cost::Time => write!(f, "the run has used its {limit} s for network requests"),
-            Cost::Requests => write!(f, "the run has used its {limit} requests"),
-            Cost::Packages => write!(f, "the run has used its {limit} module packages"),
-            Cost::Unpacked => write!(f, "the run has unpacked its {limit} MiB of module packages"),
-            Cost::References => write!(f, "the repository lists more than {limit} references"),
-        }
-    }
-}
-
-impl std::error::Error for Exhausted {}
-
-impl Exhausted {
-    /// How to raise the limit.
-    pub fn hint(self) -> String {
-        format!("if the run needs more, set {} to more than {}", self.cost.variable(), self.limit)
-    }
-}
-
-impl From<Exhausted> for Error {
-    fn from(exhausted: Exhausted) -> Self {
-        Error::new(ErrorKind::Unavailable, exhausted.to_string()).hint(exhausted.hint())
     }
 }
 
@@ -298,13 +217,7 @@ pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_place_of_a_limit_is_its_cost() {
-        for (at, (cost, _)) in LIMITS.iter().enumerate() {
-            assert_eq!(*cost as usize, at);
-        }
-    }
+    use crate::error::{Error, ErrorKind};
 
     #[test]
     fn what_a_run_may_spend() {

@@ -12,6 +12,7 @@
 
 mod entry;
 mod lock;
+mod modules;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -124,7 +125,7 @@ pub fn merge_texts(
     match document {
         Document::LockFile => lock::merge(texts, decisions, options),
         Document::TrustFile => text::merge(texts, decisions.sides, options),
-        Document::ModuleLock => lock::merge_modules(texts, decisions.sides, options),
+        Document::ModuleLock => modules::merge(texts, decisions.sides, options),
     }
 }
 
@@ -148,7 +149,7 @@ pub fn is_readable(document: Document, text: &[u8], dialect: Dialect) -> bool {
     match document {
         Document::LockFile => lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).is_ok(),
         Document::TrustFile => text::is_readable(text),
-        Document::ModuleLock => lock::is_readable(text),
+        Document::ModuleLock => modules::is_readable(text),
     }
 }
 
