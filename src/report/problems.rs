@@ -40,7 +40,21 @@ fn groups<'a>(
 ) -> Vec<FindingGroup<'a>> {
     let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
     let keyed = findings.into_iter().map(|(path, finding)| (path, key(finding), finding));
-    firsts(keyed).into_iter().map(|(key, first, paths)| FindingGroup { message: key.2, first, paths }).collect()
+    let groups = firsts(keyed).into_iter();
+    let mut groups: Vec<FindingGroup<'a>> =
+        groups.map(|(key, first, paths)| FindingGroup { message: key.2, first, paths }).collect();
+    groups.sort_by_key(|group| rank(group.first));
+    groups
+}
+
+/// What a reader has to see before the other findings has a low rank: packages that are not the recorded ones. What only a constraint
+/// holds back comes last.
+fn rank(finding: &Finding) -> u8 {
+    match finding.rule {
+        rule if rule.contradicts_record() && finding.level == Level::Deny => 0,
+        Rule::HeldBack if finding.version.is_none() => 2,
+        _ => 1,
+    }
 }
 
 fn message(finding: &Finding, style: Style) -> String {
@@ -89,8 +103,7 @@ pub(super) fn findings<'a>(
     style: Style,
 ) -> String {
     let place = |finding: &Finding| (!naming.many).then(|| (finding.file.clone(), finding.position));
-    let mut found = groups(findings, place, style);
-    found.sort_by_key(|group| group.first.rule == Rule::HeldBack && group.first.version.is_none());
+    let found = groups(findings, place, style);
     let steps = advice(&found, naming);
     let mut shown: HashMap<(Rule, bool), usize> = HashMap::new();
     let mut helped: HashSet<(Rule, String)> = HashSet::new();

@@ -220,3 +220,34 @@ fn the_signer_of_a_changed_entry_is_not_remembered() {
     assert_eq!(rules(&run, "deny"), ["lock-file-altered".to_owned()].into(), "{run}");
     assert!(!workspace.read(".tflock.trust.hcl").contains("acme/widget"), "{run}");
 }
+
+/// A bot's branch: a new provider in the first root module, and a hash that was swapped in the second.
+#[test]
+fn the_most_dangerous_finding_comes_first() {
+    let registry = honest().release("acme/extra", "1.0.0", PLATFORMS);
+    let workspace = proposal::repository(&registry);
+    let extra = format!("    extra = {{\n      source = \"{}/acme/extra\"\n    }}\n", registry.host());
+    edit(&workspace, "app/main.tf", |text| text.replacen("    gadget", &format!("{extra}    gadget"), 1));
+    workspace.tflock(&registry, ["-C", "app"].iter().chain(&LOCK_BOTH)).ended_with(0);
+    workspace.git(["checkout", "--quiet", "--", proposal::TRUST]);
+    let h1 = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+    edit(&workspace, &format!("other/{LOCK}"), |text| text.replace(&h1, &format!("h1:{}=", "A".repeat(43))));
+    commit(&workspace, "bot");
+    let all = |format: &str| {
+        let more = ["-r", "--format", format];
+        let args = proposal::GATE.iter().chain(&more);
+        workspace.tflock(&registry, args).ended_with(3).stdout
+    };
+    for format in ["human", "markdown", "html"] {
+        let text = all(format);
+        // The page names the refused root modules before.
+        let findings = text.find("<h2>Findings").unwrap_or_default();
+        let [swapped, new] = ["hash-replaced", "signer-not-pinned"].map(|rule| text[findings..].find(rule).unwrap());
+        assert!(swapped < new, "{format}: {text}");
+    }
+    assert!(
+        all("human")
+            .lines()
+            .any(|line| line.starts_with("next: `tflock -C other lock") && line.contains("--restore-from"))
+    );
+}

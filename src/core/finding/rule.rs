@@ -35,6 +35,20 @@ macro_rules! rules {
         }
 
         impl Rule {
+    /// True if packages are, or may be, other ones than those that were recorded: nothing is more dangerous.
+    pub fn contradicts_record(self) -> bool {
+        matches!(
+            self,
+            Rule::HashReplaced
+                | Rule::LockFileAltered
+                | Rule::Republished
+                | Rule::UnattestedHash
+                | Rule::ContradictedHash
+                | Rule::WrongChecksum
+                | Rule::ModuleChanged
+        )
+    }
+
             /// All rules, in the order of the table.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
 
