@@ -153,13 +153,18 @@ impl Fetcher {
     }
 
     pub async fn fetch(&self, wanted: &Wanted) -> Result<FetchedModule, Error> {
-        match &wanted.source {
+        let fetched = match &wanted.source {
             ModuleSource::Registry(module) => Box::pin(self.of_registry(module, wanted)).await,
             ModuleSource::Remote(module) => Box::pin(self.of_address(module, wanted)).await,
             ModuleSource::Local(path) => {
                 Err(Error::new(ErrorKind::Configuration, format!("{path:?} is a path, and is not fetched")))
             }
-        }
+        };
+        fetched.map_err(|error| match error.kind {
+            ErrorKind::Unavailable => error.hint(WITHOUT_NETWORK),
+            ErrorKind::Offline => error.hint("run once without --offline").hint(WITHOUT_NETWORK),
+            _ => error,
+        })
     }
 
     async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<FetchedModule, Error> {
@@ -351,12 +356,13 @@ impl Fetcher {
             return Ok(());
         }
         let message = format!("the module {what} was not fetched before, and --offline does not allow fetching it");
-        Err(Error::new(ErrorKind::Offline, message).hint(WITHOUT_NETWORK))
+        Err(Error::new(ErrorKind::Offline, message))
     }
 }
 
-const WITHOUT_NETWORK: &str = "run once without --offline; where there is no network, install the modules (`terraform get` or `tofu get`) and pass \
-                               --modules installed";
+/// What helps where a module cannot be reached, now or ever.
+const WITHOUT_NETWORK: &str =
+    "where there is no network, install the modules (`terraform get` or `tofu get`) and pass --modules installed";
 
 fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, list: &VersionList) -> Error {
     let wanted = constraints.map(|constraints| format!(" that satisfies {:?}", constraints.as_str()));
