@@ -255,10 +255,14 @@ pub(super) fn build_pages(change: &Change) -> Vec<(&'static str, String)> {
     [Some(("commits", source)), build.new.run.clone().map(|run| ("run", run))].into_iter().flatten().collect()
 }
 
-/// `2 days old (signed on 2026-01-01)`.
+/// `2 days old (signed on 2026-01-01)`, or `signed today`.
 pub(super) fn age(change: &Change) -> Option<String> {
     let SigningDate { date, days } = change.signed?;
-    Some(format!("{days} {} old (signed on {date})", if days == 1 { "day" } else { "days" }))
+    Some(match days {
+        0 => "signed today".to_owned(),
+        1 => format!("1 day old (signed on {date})"),
+        days => format!("{days} days old (signed on {date})"),
+    })
 }
 
 fn of_change(group: &ChangeGroup<'_>) -> Annotation {
