@@ -260,6 +260,8 @@ fn a_page_fits_a_phone_and_a_window() {
     workspace
         .write(&format!("{deep}/main.tf"), &workspace.read("live/app0000/main.tf").replace("../../", "../../../../"));
     workspace.write(&format!("{deep}/{LOCK}"), &format!("{HEADER}{}", entry("acme/widget", "1.1.0", 'f')));
+    let long = format!("{HEADER}{}", entry("hooli/storage-and-compute-services", "1.1.0", 'e'));
+    workspace.write(&format!("live/hooli/{LOCK}"), &long);
     let text = workspace.tflock(None, ["outdated", "-r", "--format", "html", "--offline"]).stdout;
     assert!(!text.contains("`tflock"), "{text}");
     let Some(browser) = Browser::start() else { return };
