@@ -418,8 +418,12 @@ fn a_root_module_does_not_move_to_where_it_is_excluded() {
     commit(&workspace, "move");
     let all = |more: &[&str]| workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"]).chain(more));
     let run = all(&[]).ended_with(3);
-    assert!(run.stdout.contains("denied[root-module-moved-out]: legacy/app has a new lock file"), "{run}");
+    assert!(run.stdout.contains("denied[root-module-moved-out]: legacy/app is new"), "{run}");
     assert!(!all(&["--allow-trust-change"]).stdout.contains("root-module-moved-out"));
+    // Without its lock file it is no less out of sight.
+    workspace.git(["rm", "--quiet", &format!("legacy/app/{LOCK}")]);
+    commit(&workspace, "unlock");
+    assert!(all(&[]).ended_with(3).stdout.contains("denied[root-module-moved-out]: legacy/app is new"));
     // What is new there, and what is deleted, stays so.
     workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
     workspace.git(["rm", "-r", "--quiet", "app"]);

@@ -107,13 +107,13 @@ fn shown(directory: &str) -> &str {
     if directory.is_empty() { "." } else { directory }
 }
 
-fn moved_out_of_search(path: &str, left: &str) -> Finding {
+fn moved_out_of_search(directory: &str, left: &str) -> Finding {
     let message = format!(
-        "{} has a new lock file, where the settings exclude it from the search, and the one of {} was taken away",
-        shown(directory_of(path)),
+        "{} is new, where the settings exclude it from the search, and the lock file of {} was taken away",
+        shown(directory),
         shown(left)
     );
-    Finding::new(Rule::RootModuleMovedOut, message).in_file(path)
+    Finding::new(Rule::RootModuleMovedOut, message).in_file(&*RepoPath::from_git(directory).join(FILE_NAME))
 }
 
 /// The hashes of each release that all of some lock files record.
@@ -221,17 +221,22 @@ impl Base {
         found.map(|(_, finding)| lowered(finding)).collect()
     }
 
-    /// The findings for root modules that moved to where the settings exclude them from the search: a new lock file there, while a
-    /// directory that is searched lost its own.
+    /// The findings for root modules that moved to where the settings exclude them from the search: a new lock file there, or new
+    /// configuration by the names that were taken away, while a directory that is searched lost its lock file.
     pub(super) fn moved_out_of_search(&self) -> Vec<Finding> {
         let exclusions = self.exclusions().unwrap_or_default();
         let searched = self.removed.directories.iter().find(|directory| !exclusions.cover(&self.top.join(directory)));
         let Some(left) = searched else { return Vec::new() };
         let tree = self.before.tree();
-        let new = self.changes.paths().filter(|path| name_of(path) == FILE_NAME && tree.kind(path).is_none());
-        let new =
-            new.filter(|path| exclusions.cover(&self.top.join(directory_of(path))) && self.changes.is_present(path));
-        new.map(|path| moved_out_of_search(path, left)).collect()
+        let locks = self.changes.paths().filter(|path| name_of(path) == FILE_NAME && tree.kind(path).is_none());
+        let locked = locks.filter(|path| self.changes.is_present(path)).map(directory_of);
+        let configured = self.new_directories().into_iter().filter(|directory| {
+            let names = files::names_in(&self.top.join(directory));
+            self.removed.predecessor(directory, &names).is_some()
+        });
+        let new: BTreeSet<&str> = locked.chain(configured).collect();
+        let excluded = new.into_iter().filter(|directory| exclusions.cover(&self.top.join(directory)));
+        excluded.map(|directory| moved_out_of_search(directory, left)).collect()
     }
 
     /// The directories with configuration that had none before.
