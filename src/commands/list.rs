@@ -26,6 +26,7 @@ use crate::requirements::Requirements;
 use crate::step::Step;
 use crate::trust::pins::Signer;
 use crate::version::{ModuleConstraints, ModuleVersion};
+use crate::words::first_of;
 use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
 
 /// List the entries of the lock file.
@@ -58,7 +59,14 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let targets = Targets::of(&services.scope, args.recursive, unlocked)?.or_none()?;
     let roots = targets.all_settings()?;
     if args.modules {
-        return Ok(targets.outcome("list", &roots, used_modules));
+        let mut unread = UnreadPlaces::new();
+        let outcome = targets.outcome("list", &roots, |settings| {
+            let mut root = RootModule::open(settings)?;
+            root.read_configuration(Reading::LENIENT)?;
+            add_unread(&mut unread, &root);
+            Ok(Body::Modules(used_modules(&root)))
+        });
+        return Ok(Outcome { notes: unread_notes(&unread).into(), ..outcome });
     }
     let (cache, wanted) = (services.open_cache_of(&roots), NamedProviders::new(&args.providers));
     let mut opened =
@@ -131,12 +139,8 @@ pub(super) fn not_locked(text: &str) -> Error {
         .hint(step!("`tflock list` shows all"))
 }
 
-fn used_modules(root: &RunSettings) -> Result<Body, Error> {
-    let mut module = RootModule::open(root)?;
-    module.read_configuration(Reading::LENIENT)?;
-    let Some(tree) = &module.tree else {
-        return Ok(Body::Modules(Vec::new()));
-    };
+fn used_modules(module: &RootModule) -> Vec<UsedModule> {
+    let Some(tree) = &module.tree else { return Vec::new() };
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let used = |(call, source): (&str, &str), request: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
         let block = request.and_then(|(source, constraints)| lock?.block(source, call, constraints));
@@ -152,7 +156,7 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
         }
     };
     let placed = |used: UsedModule, place: &Location| UsedModule {
-        file: file_from(&root.path, &place.file),
+        file: file_from(&module.settings.path, &place.file),
         position: place.position,
         ..used
     };
@@ -168,7 +172,7 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
     });
     let mut all: Vec<UsedModule> = known.chain(missing).collect();
     all.sort_by(|one, other| one.call.cmp(&other.call));
-    Ok(Body::Modules(all))
+    all
 }
 
 /// The facts about an entry from outside the lock file.
@@ -260,15 +264,18 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
     let roots = targets.all_settings()?;
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), NamedProviders::new(providers));
+    let mut unread = UnreadPlaces::new();
     let mut outcome = targets.outcome("why", &roots, |settings| {
         let mut root = RootModule::open(settings)?;
         root.decoded()?;
         root.read_configuration(Reading::LENIENT)?;
         named.see(ProviderNames { lock: None, ..root.names() });
         notes.extend(remarks(&root));
+        add_unread(&mut unread, &root);
         unknown.extend(root.tree.iter().flat_map(|tree| settings.not_installed_in(tree, |_| true)));
         requirements(&root, providers)
     });
+    notes.extend(unread_notes(&unread));
     outcome.notes = notes.into();
     outcome.graph = args.graph;
     // An unreadable root module or a missing module may require the provider.
@@ -309,6 +316,21 @@ fn remarks(root: &RootModule) -> Vec<String> {
         format!("there is no configuration next to {} that could require a provider", shown(&place))
     });
     warnings.chain(none).collect()
+}
+
+/// Where what is not read is, by the reason: it may call further modules and require further providers.
+type UnreadPlaces = BTreeMap<String, Vec<String>>;
+
+fn add_unread(unread: &mut UnreadPlaces, root: &RootModule) {
+    for part in root.tree.iter().flat_map(|tree| &tree.unread_parts) {
+        let file = file_from(&root.settings.path, &part.place.file);
+        unread.entry(part.reason.clone()).or_default().push(format!("{}:{}", shown(&file), part.place.position));
+    }
+}
+
+/// One note for each reason, with the first places.
+fn unread_notes(unread: &UnreadPlaces) -> Vec<String> {
+    unread.iter().map(|(reason, places)| format!("{}: not read: {reason}", first_of(places, 3))).collect()
 }
 
 /// The providers that a text names. A bare type names all that modules understand by it: one that declares no source means another

@@ -237,3 +237,22 @@ fn modules_are_neither_installed_nor_locked_in_part() {
         }
     }
 }
+
+/// What is known is shown with what is not, and no entry is dropped that may be required.
+#[test]
+fn what_is_not_read_is_said_where_requirements_are_shown_or_dropped() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.write("call.tf", "module \"m\" {\n  source = \"./${file(\"m\")}\"\n}\n");
+    for args in [&["why"][..], &["list", "--modules"]] {
+        let run = workspace.tflock(&registry, args).ended_with(0);
+        assert!(run.stderr.contains("note: call.tf:2:12: not read: the source of module.m"), "{args:?}: {run}");
+    }
+    let gadget = format!("{}/acme/gadget", registry.host());
+    let before = (workspace.read("main.tf"), workspace.lock_file());
+    let run = workspace.tflock(&registry, ["remove", &gadget]).ended_with(2);
+    assert!(run.stderr.contains("--> call.tf:2:12") && run.stderr.contains("pass --force"), "{run}");
+    assert_eq!((workspace.read("main.tf"), workspace.lock_file()), before);
+    workspace.tflock(&registry, ["remove", "--force", &gadget]).ended_with(0);
+    assert!(!workspace.lock_file().contains("acme/gadget"));
+}

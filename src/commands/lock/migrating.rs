@@ -85,8 +85,8 @@ fn moves(root: &mut LockRoot, way: &Direction) -> (BTreeMap<ProviderAddr, Provid
         if lock.get(&new).is_some() || stays && !is_required {
             continue;
         }
-        // What missing modules require is known from the entry only.
-        if !is_required || !root.missing_modules.is_empty() {
+        // What is not read requires is known from the entry only.
+        if !is_required || !root.missing_modules.is_empty() || root.requirements_unread {
             root.requirements.add_entry(&new, entry);
         }
         moves.insert(new, old.clone());

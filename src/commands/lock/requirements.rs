@@ -139,6 +139,9 @@ pub(super) fn remove(root: &mut LockRoot, removal: &Removal) -> Result<(), Error
     let &Removal { ref providers, force, lock_only } = removal;
     let named: Vec<_> = providers.iter().filter_map(|name| root.names().resolve(name).ok()).collect();
     root.refuse_edits(&named)?;
+    if !force && !lock_only {
+        root.refuse_unread()?;
+    }
     let files = if lock_only { Vec::new() } else { sources(root)? };
     let mut edited = files.clone();
     let (mut still, mut lost) = (Vec::new(), Vec::new());

@@ -204,6 +204,18 @@ impl LockRoot {
         })
     }
 
+    /// Fails if a part of the requirements is not read, which may require what an entry would be dropped for.
+    pub(super) fn refuse_unread(&self) -> Result<(), Error> {
+        let is_unread = |finding: &&Finding| finding.rule == Rule::RequirementsUnread;
+        let Some(part) = self.findings.iter().find(is_unread).filter(|_| self.requirements_unread) else {
+            return Ok(());
+        };
+        let error = Error::new(ErrorKind::Configuration, part.message.clone());
+        let error = part.file.iter().fold(error, Error::in_file);
+        let error = part.position.into_iter().fold(error, Error::at);
+        Err(error.hint("what is not read may require it: if it does not, pass --force"))
+    }
+
     /// Adds edits of configuration, which are written together with the lock file.
     pub(super) fn edit(&mut self, edits: Vec<FileEdit>) {
         self.prepared.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
