@@ -168,12 +168,12 @@ impl<V: Clone> TextMemo<V> {
     /// What was made of an equal text, else what is made now, which is kept if the second value says it; an error is not.
     pub fn get_or_make<E>(&self, text: &[u8], make: impl FnOnce() -> Result<(V, bool), E>) -> Result<V, E> {
         let Some((first, of_first)) = self.first.get() else {
-            let (made, is_kept) = make()?;
+            let (value, is_kept) = make()?;
             if is_kept {
                 // Another thread may have been faster, with this text or another one.
-                let _ = self.first.set((text.into(), made.clone()));
+                let _ = self.first.set((text.into(), value.clone()));
             }
-            return Ok(made);
+            return Ok(value);
         };
         if **first == *text {
             return Ok(of_first.clone());
@@ -182,8 +182,8 @@ impl<V: Clone> TextMemo<V> {
         if let Some(known) = locked(&self.others).get(&digest) {
             return Ok(known.clone());
         }
-        let (made, is_kept) = make()?;
-        Ok(if is_kept { locked(&self.others).entry(digest).or_insert(made).clone() } else { made })
+        let (value, is_kept) = make()?;
+        Ok(if is_kept { locked(&self.others).entry(digest).or_insert(value).clone() } else { value })
     }
 }
 

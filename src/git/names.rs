@@ -231,6 +231,9 @@ pub struct Last {
     pub until: Option<String>,
 }
 
+/// When a file was committed, and its bytes; `None` where the commit took it away.
+pub type DatedText = (SystemTime, Option<Vec<u8>>);
+
 impl Git {
     /// The file, by its path from the top, in the last commit in which it had a text; `None` if it never did, as far as
     /// the clone reaches. Text that a merge dropped does not count.
@@ -280,9 +283,8 @@ impl Git {
         Ok(seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
-    /// A file, by its path from the top, after each of the latest commits that changed it, from a commit backwards, and when each was
-    /// committed. `None` in place of a text that the file did not have.
-    pub fn earlier_texts(&self, commit: &Commit, path: &str) -> Result<Vec<(SystemTime, Option<Vec<u8>>)>, GitError> {
+    /// The texts of a file, by its path from the top, after each of the latest commits that changed it, from a commit backwards.
+    pub fn earlier_texts(&self, commit: &Commit, path: &str) -> Result<Vec<DatedText>, GitError> {
         let literal = format!(":(top,literal){path}");
         let args = ["log", "--max-count=200", "--no-color", "--format=%ct %H", &commit.id, "--", &literal];
         let answer = self.launcher.run(args)?.checked("log")?;

@@ -51,7 +51,9 @@ pub(super) fn shared_items<'a, K: Hash + Eq + Clone>(
     items: impl IntoIterator<Item = (&'a Path, K)>,
 ) -> Vec<(K, Vec<&'a Path>)> {
     let mut groups = grouped(items.into_iter().map(|(path, item)| (item, path)));
-    groups.iter_mut().for_each(|(_, paths)| paths.dedup());
+    for (_, paths) in &mut groups {
+        paths.dedup();
+    }
     groups
 }
 

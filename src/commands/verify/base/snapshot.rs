@@ -243,7 +243,9 @@ impl Base {
         for (moment, text) in texts.map_err(|error| git_error(error, &self.options.revision))? {
             let earlier = TrustStore::of_text(text.as_deref(), place).unwrap_or_default();
             open.retain(|pattern| earlier.pins().providers.get(pattern).is_some_and(|pin| pin.built_by.is_some()));
-            open.iter().for_each(|pattern| pins.date(pattern, Date::of(moment)));
+            for pattern in &open {
+                pins.date(pattern, Date::of(moment));
+            }
         }
         Ok(pins)
     }
