@@ -18,19 +18,22 @@ pub(super) struct Opening {
     pub(super) title: Option<String>,
     /// A command that can be copied, without control characters.
     pub(super) next: Option<String>,
+    /// In how many root modules requirements were compared, unless they were in all.
+    pub(super) checked: Option<String>,
 }
 
 impl Opening {
     /// `changed` is what the outcome shows of changes.
     pub(super) fn of(outcome: &Outcome, changed: &Changed<'_>, style: Style) -> Self {
         if let Some(verdict) = Verdict::of(outcome) {
-            return Self { title: Some(capitalized(&verdict.sentence())), next: verdict.next() };
+            let title = Some(capitalized(&verdict.sentence()));
+            return Self { title, next: verdict.next(), checked: verdict.checked() };
         }
         let is_diff = outcome.command == "diff";
         let title = if is_diff { most_dangerous(changed, style) } else { None }.map(|(_, line)| capitalized(&line));
         let is_clean = is_diff && title.is_none() && outcome.findings().all(|(_, it)| it.level < Level::Warn);
         let next = outcome.next.as_ref().filter(|_| !is_clean).and_then(Step::command);
-        Self { title, next: next.map(|command| printable(&command).into_owned()) }
+        Self { title, next: next.map(|command| printable(&command).into_owned()), checked: None }
     }
 }
 

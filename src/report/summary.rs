@@ -374,10 +374,15 @@ impl Verdict {
     /// The last lines in a log.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let sentence = (!self.is_plain()).then(|| self.sentence());
-        let [all, unread] = self.roots;
-        let checked = || format!("requirements checked in {} of {}", all - unread, root_modules(all));
         let next = self.next().map(|command| format!("next: `{command}`"));
-        sentence.into_iter().chain(next).chain((unread > 0 && all > 1).then(checked))
+        sentence.into_iter().chain(next).chain(self.checked())
+    }
+
+    /// In how many root modules requirements were compared, unless they were in all.
+    pub(super) fn checked(&self) -> Option<String> {
+        let [all, unread] = self.roots;
+        let text = || format!("requirements checked in {} of {}", all - unread, root_modules(all));
+        (unread > 0 && all > 1).then(text)
     }
 }
 

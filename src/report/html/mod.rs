@@ -64,7 +64,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
                 @if !about.is_empty() { p.place { (text(&about.join(", "))) } }
                 @if let Some(title) = &opening.title { p.verdict { strong { (text(title)) } } }
                 @if let Some(command) = &opening.next { p { "Next: " code { (command) } } }
-                ul.summary { @for line in &lines { li { (text(line)) } } }
+                ul.summary { @for line in lines.iter().chain(&opening.checked) { li { (text(line)) } } }
                 nav aria-label="Sections" { @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } " " } }
                 p.filter hidden { label { "Filter " input type="search" id="filter" autocomplete="off"; } " " span id="count" role="status" {} }
             }

@@ -48,7 +48,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let opening = Opening::of(outcome, &Changed::of(&outcome.roots), style);
     let mut text = opening.title.map(|title| format!("### {}\n\n", escaped(&title))).unwrap_or_default();
-    let next = opening.next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command))).unwrap_or_default();
+    let count = opening.checked.map(|line| format!("{}\n\n", escaped(&line))).unwrap_or_default();
+    let next = opening.next.map(|command| format!("Next:\n\n{}\n", fenced("sh", &command)));
+    let next = count + &next.unwrap_or_default();
     if outcome.many {
         let is_reported = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
         let changed = Changed::of(outcome.roots.iter().filter(is_reported));

@@ -80,7 +80,12 @@ fn a_run_over_all_root_modules_counts_those_that_were_read() {
     }
     workspace.write("live/terragrunt.hcl", UNKNOWN);
     workspace.write("modules/net/main.tf", &format!("{MAIN}\nterraform {{\n  backend \"s3\" {{}}\n}}\n"));
-    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--report", "html=page", "--report", "markdown=comment"]);
+    let run = run.ended_with(0);
+    for report in ["page", "comment"] {
+        let text = std::fs::read_to_string(workspace.path(report)).unwrap();
+        assert!(text.contains("requirements checked in 3 of 4 root modules"), "{text}");
+    }
     assert!(run.stdout.contains("passed, requirements not read in 1 of 4 root modules"), "{run}");
     assert!(run.stdout.ends_with("requirements checked in 3 of 4 root modules\n"), "{run}");
     // The unit may install any directory as its module.
