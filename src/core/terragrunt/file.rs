@@ -35,6 +35,8 @@ pub struct ConfigFile {
     pub(super) features: BTreeMap<String, Stated>,
     pub(super) terraform: Option<Stated>,
     pub(super) extra_arguments: Vec<Stated>,
+    /// Programs that run before or after a command.
+    pub(super) hooks: Vec<Stated>,
     pub(super) generates: Vec<Stated>,
     pub(super) remote_state: Option<Stated>,
     pub(super) dependencies: BTreeSet<String>,
@@ -99,6 +101,12 @@ impl ConfigFile {
                 for inner in contents.blocks_of("extra_arguments") {
                     let contents = inner.body.contents(&[], &mut reader.errors);
                     self.extra_arguments.push(self::stated(reader, inner, &contents));
+                }
+                for inner in
+                    contents.blocks.iter().filter(|block| ["before_hook", "after_hook"].contains(&&*block.kind))
+                {
+                    let contents = inner.body.contents(&[], &mut reader.errors);
+                    self.hooks.push(self::stated(reader, inner, &contents));
                 }
             }
             _ => {}

@@ -83,6 +83,7 @@ pub(super) struct Merged<'s> {
     pub(super) sources: Vec<Part<'s>>,
     pub(super) version: Option<Part<'s>>,
     pub(super) extra_arguments: Vec<BlockPart<'s>>,
+    pub(super) hooks: Vec<BlockPart<'s>>,
     /// What is not copied to the working directory. Of several lists, only Terragrunt knows which count.
     pub(super) left_out: Vec<Part<'s>>,
     /// Which hidden files are copied nevertheless.
@@ -203,6 +204,7 @@ impl<'s> Names<'s> {
             left_out: argument("exclude_from_copy").into_iter().collect(),
             hidden: argument("include_in_copy").into_iter().collect(),
             extra_arguments: config.extra_arguments.iter().map(block).collect(),
+            hooks: config.hooks.iter().map(block).collect(),
             remote_state: config.remote_state.as_ref().map(block),
             texts: TEXTS.iter().filter_map(|name| Some((*name, part(config.arguments.get(*name)?)))).collect(),
             inputs: config.arguments.get("inputs").map(|inputs| (part(inputs), false)).into_iter().collect(),
@@ -276,6 +278,7 @@ impl<'s> Merged<'s> {
         self.has_terraform |= parent.has_terraform;
         self.sources.extend(parent.sources);
         self.version = self.version.take().or(parent.version);
+        self.hooks.extend(parent.hooks);
         self.left_out.extend(parent.left_out);
         self.hidden.extend(parent.hidden);
         self.remote_state = self.remote_state.take().or(parent.remote_state);

@@ -30,7 +30,7 @@ use crate::value::Budget;
 use context::Session;
 use file::ConfigFile;
 use holes::Rendering;
-use include::{Merged, Part};
+use include::{BlockPart, Merged, Part};
 
 pub use context::{Environment, ParsedFiles};
 pub use files::{Files, Found, relative};
@@ -152,7 +152,10 @@ impl Unit {
             Some(reason) => Err(Failure::Final(reason)),
         };
         let mut unit = match merged {
-            Ok(merged) => merged.unit(),
+            Ok(merged) => {
+                session.notes.borrow_mut().extend(merged.hooks_of_init());
+                merged.unit()
+            }
             Err(failure) => {
                 let file = session.shown(request.path);
                 let place = Location { file: std::path::Path::new(&file).into(), position: Position::default() };
@@ -193,6 +196,20 @@ fn copy_patterns(lists: &[Part<'_>], unread: &mut Vec<Unread>) -> Vec<CopyPatter
     patterns
 }
 
+impl BlockPart<'_> {
+    /// True for a hook of a command that runs before `init` reads the configuration, or of one that is not known.
+    fn may_run_at_init(&self) -> bool {
+        const BEFORE_INIT: [&str; 3] = ["init", "init-from-module", "terragrunt-read-config"];
+        match self.block.arguments.get("commands").map(|commands| self.names.known(commands)) {
+            Some(Ok(commands)) => commands.elements().is_some_and(|all| {
+                all.iter().any(|command| command.as_text().is_some_and(|command| BEFORE_INIT.contains(&command)))
+            }),
+            Some(Err(_)) => true,
+            None => false,
+        }
+    }
+}
+
 impl Merged<'_> {
     fn unit(&self) -> Unit {
         let mut unit = Unit::default();
@@ -206,6 +223,15 @@ impl Merged<'_> {
         unit.left_out = copy_patterns(&self.left_out, &mut unit.unread);
         unit.hidden = copy_patterns(&self.hidden, &mut unit.unread);
         unit
+    }
+
+    /// Notes on hooks that run before `init` reads the configuration, which they may change.
+    fn hooks_of_init(&self) -> Vec<Unread> {
+        let hooks = self.hooks.iter().filter(|hook| hook.may_run_at_init()).map(|hook| Unread {
+            reason: format!("the hook {:?} runs at init, and what it changes is not read", hook.block.label),
+            place: hook.block.place.clone(),
+        });
+        hooks.collect()
     }
 
     fn unit_source(&self, source: &Part<'_>, unread: &mut Vec<Unread>) -> Option<UnitSource> {

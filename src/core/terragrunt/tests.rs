@@ -460,3 +460,20 @@ fn units_of_one_run_are_bounded_together() {
     let reason = &Unit::read(&request).unwrap().unread[0].reason;
     assert_eq!(reason, "it depends on units of one run that take more than 4096 MB to compute");
 }
+
+#[test]
+fn hooks_that_run_at_init_are_noted() {
+    let notes = |kind: &str, commands: &str| {
+        let hook = format!(
+            "  {kind} \"copy\" {{\n    commands = {commands}\n    execute  = [\"cp\", \"x.tf\", \".\"]\n  }}\n"
+        );
+        let unit = unit(&format!("terraform {{\n  source = \"../b\"\n{hook}}}\n"), &[]);
+        assert!(unit.unread.is_empty());
+        unit.notes.into_iter().map(|note| (note.reason, note.place.position.line)).collect::<Vec<_>>()
+    };
+    let copying = [("the hook \"copy\" runs at init, and what it changes is not read".to_owned(), 3)];
+    assert_eq!(notes("before_hook", "[\"plan\", \"init\"]"), copying);
+    assert_eq!(notes("after_hook", "[\"init-from-module\"]"), copying);
+    assert_eq!(notes("before_hook", "[get_env(\"X\")]"), copying);
+    assert_eq!(notes("before_hook", "[\"apply\"]"), []);
+}
