@@ -14,11 +14,11 @@ const MOST: usize = 5;
 pub fn of_unit(path: &Path, tree: &Tree) -> BTreeSet<String> {
     let placed =
         |part: &UnreadPart| format!("{}:{}", shown(&file_from(path, &part.place.file)), part.place.position.line);
-    let hole = |part: &UnreadPart| {
-        format!("{}: a value that decides no requirement is not known: {}", placed(part), part.reason)
-    };
-    let note = |part: &UnreadPart| format!("{}: {}", placed(part), part.reason);
-    tree.holes.iter().map(hole).chain(tree.notes.iter().map(note)).collect()
+    let holes = tree
+        .holes
+        .iter()
+        .map(|hole| format!("{}: a value that decides no requirement is not known: {}", placed(hole), hole.reason));
+    holes.chain(tree.notes.iter().map(|note| format!("{}: {}", placed(note), note.reason))).collect()
 }
 
 /// One note for each place, whatever the number of root modules.

@@ -159,7 +159,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         |it| {
             edit(it, "live/a/terragrunt.hcl", |text| {
                 format!("{text}terraform {{\n  source = \"../../.git//hooks\"\n}}\n")
-            })
+            });
         },
         &["requirements-unread"],
     ),
@@ -178,7 +178,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         |it| {
             edit(it, "root.hcl", |text| {
                 text.replace("terraform {\n", "terraform {\n  exclude_from_copy = [\"ma*.tf\"]\n")
-            })
+            });
         },
         &["requirements-unread", "requirements-unread"],
     ),
@@ -187,7 +187,7 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         |it| {
             edit(it, "live/a/terragrunt.hcl", |text| {
                 format!("{text}terraform {{\n  exclude_from_copy = [\"main.tf\"]\n}}\n")
-            })
+            });
         },
         &["requirements-unread"],
     ),
@@ -387,7 +387,7 @@ fn a_change_that_makes_units_unreadable_is_an_error() {
     let twice = "generate \"x\" {\n  path = \"a.tf\"\n  if_exists = \"overwrite\"\n  contents = file(\"modules/net/main.tf\")\n}\n";
     let changes: &[(&str, Change)] = &[
         ("what is generated", |it| {
-            edit(it, "root.hcl", |text| text.to_owned() + &generated("b.tf").replace("\"\"", "\"provider {\""))
+            edit(it, "root.hcl", |text| text.to_owned() + &generated("b.tf").replace("\"\"", "\"provider {\""));
         }),
         ("a file above", |it| it.write("root.hcl", "locals {\n")),
         ("the module", |it| edit(it, "modules/net/main.tf", |text| format!("{text}terraform {{\n"))),

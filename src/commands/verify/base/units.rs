@@ -41,8 +41,9 @@ impl Base {
 
     /// What the change does to the sources of units, as they are evaluated: a note for each source before and after.
     pub(in crate::commands::verify) fn changed_sources(&self, roots: &GateRoots) -> Result<Vec<String>, Error> {
-        let is_unit = |root: &&GateRoot| root.tree().is_some_and(|tree| tree.kind == RootKind::Unit);
-        let units: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).filter(is_unit).collect();
+        let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+        let units: Vec<&GateRoot> =
+            opened.filter(|root| root.tree().is_some_and(|tree| tree.kind == RootKind::Unit)).collect();
         if units.is_empty() {
             return Ok(Vec::new());
         }

@@ -100,8 +100,8 @@ impl Assembly {
 
     /// Notes that there is no configuration: Terragrunt refuses to run then.
     pub(in crate::disk::roots) fn note_emptiness(&mut self) {
-        let of_unit = || Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
-        let place = self.place.clone().unwrap_or_else(of_unit);
+        let of_unit = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
+        let place = self.place.clone().unwrap_or(of_unit);
         let reason = "there is no configuration in the directory that Terragrunt assembles".to_owned();
         self.unread.push(UnreadPart { reason, place });
     }

@@ -225,18 +225,23 @@ impl Relocation {
 
     /// Errors whose messages name places from the top.
     fn name_from_top(&self, errors: Vec<TreeError>) -> Vec<TreeError> {
-        let moved = |place: Location| match place.file.to_string_lossy() {
-            file if file.contains("//") => place.clone(),
-            file => {
-                let file = slashed(&lexical(Path::new(&self.place), Path::new(&*file)));
-                Location { file: Path::new(&terragrunt::relative(&self.top, &file)).into(), position: place.position }
+        let errors = errors.into_iter().map(|error| match error {
+            TreeError::Config(error) => {
+                TreeError::Config(ConfigError { kind: error.kind.moved(|place| self.place_from_top(place)), ..error })
             }
-        };
-        let named = |error: TreeError| match error {
-            TreeError::Config(error) => TreeError::Config(ConfigError { kind: error.kind.moved(moved), ..error }),
             error => error,
-        };
-        errors.into_iter().map(named).collect()
+        });
+        errors.collect()
+    }
+
+    /// A place that is relative to the unit, from the top; one in a fetched package stays.
+    fn place_from_top(&self, place: Location) -> Location {
+        let file = place.file.to_string_lossy();
+        if file.contains("//") {
+            return place;
+        }
+        let file = slashed(&lexical(Path::new(&self.place), Path::new(&*file)));
+        Location { file: Path::new(&terragrunt::relative(&self.top, &file)).into(), position: place.position }
     }
 
     fn errors(&self, errors: Vec<ConfigError>) -> Vec<TreeError> {

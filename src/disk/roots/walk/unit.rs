@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{LocatedModule, ModuleNode, Texts, Walk};
-use crate::config::{Inputs, Location, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
+use crate::config::{Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
 use crate::disk::files;
 use crate::disk::roots::error::AutomaticFiles;
 use crate::disk::roots::unit::{AssembledFiles, Assembly};
@@ -31,10 +31,11 @@ pub(in crate::disk::roots) fn load(
     unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
     let of_module = located.as_ref().map(|located| root.join(&located.dir).join(lockfile::FILE_NAME));
     let of_module = of_module.filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
-    let of_generated = |place: Location| places.get(&*place.file).cloned().unwrap_or(place);
-    let mut tree = walk
-        .finish()
-        .map_err(|errors| errors.into_iter().map(|error| error.moved(of_generated)).collect::<Vec<_>>())?;
+    let mut tree = walk.finish().map_err(|errors| {
+        let errors = errors.into_iter();
+        let moved = errors.map(|error| error.moved(|place| places.get(&*place.file).cloned().unwrap_or(place)));
+        moved.collect::<Vec<_>>()
+    })?;
     tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
     tree.unread_parts = unread;
     tree.requirements.relocate(|origin| {
