@@ -381,8 +381,7 @@ impl Verdict {
     /// In how many root modules requirements were compared, unless they were in all.
     pub(super) fn checked(&self) -> Option<String> {
         let [all, unread] = self.roots;
-        let text = || format!("requirements checked in {} of {}", all - unread, root_modules(all));
-        (unread > 0 && all > 1).then(text)
+        (unread > 0 && all > 1).then(|| format!("requirements checked in {} of {}", all - unread, root_modules(all)))
     }
 }
 

@@ -161,14 +161,13 @@ impl<'a> TrustTree<'a> {
 }
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
-    let absent = || {
-        Error::new(ErrorKind::LockFile, "there is no lock file here")
+    match RootModule::open(root)?.decoded()? {
+        Some(decoded) => Ok(decoded.lock.clone()),
+        None => Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
             .in_file(root.lock_file_shown())
             .hint(step!("`tflock lock` writes one and remembers the signers"))
-            .hint("use -r to include the directories below")
-    };
-    let module = RootModule::open(root)?;
-    module.decoded()?.map(|decoded| decoded.lock.clone()).ok_or_else(absent)
+            .hint("use -r to include the directories below")),
+    }
 }
 
 struct Context<'a> {

@@ -42,7 +42,9 @@ fn is_passed(run: &Run) -> bool {
 /// What `init` says in the assembled directory; `None` without Terraform.
 fn init(assembled: &Files, lock: &str, registry: &Registry) -> Option<Run> {
     let workspace = Workspace::with_files(&[(LOCK, lock)]);
-    assembled.iter().for_each(|(name, text)| workspace.write(name, text));
+    for (name, text) in assembled {
+        workspace.write(name, text);
+    }
     workspace.terraform(registry, INIT)
 }
 
@@ -53,7 +55,9 @@ fn what_verify_passes_init_accepts(from: u64) {
         let (files, unit) = tree(number);
         let Ok(assembled) = plain::assembled(&files, &unit) else { continue };
         let workspace = Workspace::with_files(&[(".tflock.hcl", &format!("tool = \"terraform\"\n{SETTINGS}"))]);
-        files.iter().for_each(|(path, text)| workspace.write(path, text));
+        for (path, text) in &files {
+            workspace.write(path, text);
+        }
         workspace.git(["init", "--quiet"]);
         let locked = workspace.tflock_in(&unit, &registry, ["lock"]);
         let path = format!("{unit}/{LOCK}");
