@@ -270,6 +270,13 @@ impl ChangedFiles {
         self.paths.iter().map(|path| &**path)
     }
 
+    /// The same without the changes of some files.
+    pub fn without(&self, files: &BTreeSet<&str>) -> Self {
+        let mut rest = self.clone();
+        rest.paths.retain(|path| !files.contains(&**path));
+        rest
+    }
+
     /// True if a file changed, by its path from the top.
     pub fn has(&self, path: &str) -> bool {
         self.paths.contains(path)

@@ -195,6 +195,11 @@ impl GateRoot {
         }
     }
 
+    /// True if not all requirements are read.
+    pub fn is_not_read(&self) -> bool {
+        self.text.iter().any(|finding| finding.rule == Rule::RequirementsUnread)
+    }
+
     /// Denies requirements that are not read, unless the settings state a level.
     pub fn deny_unread(&mut self) {
         if self.settings().settings.level(Rule::RequirementsUnread.id()).is_none() {

@@ -135,6 +135,10 @@ fn a_change_of_what_is_not_read_is_denied() {
     workspace.write("other/README.md", "x\n");
     commit(&workspace, "note");
     assert_eq!(denied(&gated(&workspace, &registry, &[]).ended_with(0)), [""; 0]);
+    // A comment decides nothing.
+    workspace.write("app/terragrunt.hcl", &format!("# of the team\n{UNKNOWN}"));
+    commit(&workspace, "comment");
+    assert_eq!(denied(&gated(&workspace, &registry, &[]).ended_with(0)), [""; 0]);
     // A change of the file counts as one of the root module.
     workspace.write("app/terragrunt.hcl", &format!("{UNKNOWN}inputs = {{}}\n"));
     commit(&workspace, "inputs");

@@ -2,6 +2,7 @@
 //! itself. Two commits matter. Settings and trust file come from the *revision*. The change is computed from the *merge
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
+mod comments;
 mod hidden;
 mod kinds;
 mod removed;
@@ -63,6 +64,7 @@ pub struct Base {
     /// The strictest combination of settings for directories that lost their lock file.
     removed_settings: OnceLock<Result<Option<Settings>, Error>>,
     hosts_of_units: OnceLock<Result<Arc<BTreeSet<Hostname>>, Error>>,
+    changes_beside_comments: OnceLock<Result<ChangedFiles, Error>>,
 }
 
 impl Base {
@@ -123,6 +125,7 @@ impl Base {
             removed,
             removed_settings: OnceLock::new(),
             hosts_of_units: OnceLock::new(),
+            changes_beside_comments: OnceLock::new(),
         })
     }
 
@@ -233,9 +236,11 @@ impl Base {
             };
             let first_seen = self.first_seen(root, &lock, &mut ages)?;
             let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
-            let is_touched = || touches(&self.changes, root.settings().places(), &root.read());
-            if !self.options.trust_change_allowed && (is_new || is_touched()) {
-                root.deny_unread();
+            if !self.options.trust_change_allowed && root.is_not_read() {
+                let changes = self.changes_beside_comments()?;
+                if is_new || touches(changes, root.settings().places(), &root.read()) {
+                    root.deny_unread();
+                }
             }
             let unseen = self.reads_through_untracked_link(root);
             let change = BaseChange { base: self.compared(), before: lock, first_seen, unseen };
