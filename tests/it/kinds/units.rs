@@ -177,7 +177,7 @@ fn a_module_of_another_repository_is_fetched_once() {
         workspace.write("live/terragrunt.hcl", &text);
         commit(&workspace, "base");
         workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
-        workspace.write("live/terragrunt.hcl", &format!("{text}# changed\n"));
+        workspace.write("live/terragrunt.hcl", &format!("{text}inputs = {{}}\n"));
         commit(&workspace, "change");
         workspace.tflock(&registry, GATE.iter().chain(&["-r", "--format", "json"]))
     };
