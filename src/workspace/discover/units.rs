@@ -11,7 +11,7 @@ use crate::lockfile;
 /// Units that have no lock file and get none.
 #[derive(Debug, Default)]
 pub struct UnlockedUnits {
-    /// Those that have none of any kind.
+    /// Those whose module has no lock file either.
     pub paths: Vec<PathBuf>,
     /// Those for which Terragrunt uses the lock file of their module, by the directory of that module.
     pub of_modules: BTreeMap<PathBuf, Vec<PathBuf>>,

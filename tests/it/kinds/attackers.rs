@@ -398,6 +398,7 @@ fn a_change_that_makes_units_unreadable_is_an_error() {
         change(&workspace);
         commit(&workspace, name);
         let run = gated(&workspace, &registry, &["--offline"]).ended_with(2);
+        assert!(!run.stderr.contains("there is no source"), "{name}: {run}");
         assert!(!run.stderr.contains("could not be read at the base"), "{name}: {run}");
     }
     // The error is in a file of the module that is as it was.

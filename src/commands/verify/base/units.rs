@@ -53,11 +53,15 @@ impl Base {
             let settings = root.settings();
             let way = self.way_to(&settings.place);
             let options = settings.unit_options();
-            let old = files.unit_file(&way).and_then(|name| {
-                let options = UnitOptions { memo: Arc::clone(&files.memo), ..options.clone() };
-                source_of_unit(&settings.root, Some((&files, name)), &options)
-            });
-            let new = source_of_unit(&settings.root, None, &options);
+            let old = match files.unit_file(&way) {
+                Some(name) => {
+                    let options = UnitOptions { memo: Arc::clone(&files.memo), ..options.clone() };
+                    source_of_unit(&settings.root, Some((&files, name)), &options)
+                }
+                None => Ok(None),
+            };
+            // Of a unit that cannot be read the source is not known; its error says so.
+            let (Ok(old), Ok(new)) = (old, source_of_unit(&settings.root, None, &options)) else { continue };
             if old != new {
                 changes.entry([old, new]).or_default().push(shown(&settings.path));
             }

@@ -45,21 +45,28 @@ pub fn program_of_unit(root: &Path) -> Option<String> {
 }
 
 /// The source of the module of the unit in a directory: a path from the top of the working tree, or an address. `of` are other
-/// files than those of the working tree, and the name of that of the unit.
-pub fn source_of_unit(root: &Path, of: Option<(&dyn Files, &str)>, options: &UnitOptions) -> Option<String> {
+/// files than those of the working tree, and the name of that of the unit. An error if the unit cannot be read.
+pub fn source_of_unit(
+    root: &Path,
+    of: Option<(&dyn Files, &str)>,
+    options: &UnitOptions,
+) -> Result<Option<String>, Vec<TreeError>> {
     let relocate = Relocation::of(&WorkTree::of(root));
     let unit = match of {
-        Some((files, name)) => evaluate(&relocate, name, files, options).ok()?,
-        None => read(root, &super::list(root, Dialect::Terraform).ok()?, options).ok()?.unit,
+        Some((files, name)) => evaluate(&relocate, name, files, options)?,
+        None => {
+            let files = super::list(root, Dialect::Terraform);
+            read(root, &files.map_err(|error| vec![super::unreadable(root.to_owned(), &error)])?, options)?.unit
+        }
     };
-    let source = unit.source?;
-    let Some(address) = source.address else { return Some("unknown".to_owned()) };
-    Some(match source::local_module(&address, &relocate.place, &source.place) {
+    let Some(source) = unit.source else { return Ok(None) };
+    let Some(address) = source.address else { return Ok(Some("unknown".to_owned())) };
+    Ok(Some(match source::local_module(&address, &relocate.place, &source.place) {
         Some(path) => {
             terragrunt::relative(&relocate.top, &slashed(&lexical(Path::new(&relocate.place), Path::new(&path))))
         }
         None => source.version.map_or_else(|| address.clone(), |version| format!("{address} {version}")),
-    })
+    }))
 }
 
 /// What a unit refers to in its working tree.
