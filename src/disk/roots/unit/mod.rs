@@ -52,12 +52,11 @@ pub fn source_of_unit(
     options: &UnitOptions,
 ) -> Result<Option<String>, Vec<TreeError>> {
     let relocate = Relocation::of(&WorkTree::of(root));
-    let unit = match of {
-        Some((files, name)) => evaluate(&relocate, name, files, options)?,
-        None => {
-            let files = super::list(root, Dialect::Terraform);
-            read(root, &files.map_err(|error| vec![super::unreadable(root.to_owned(), &error)])?, options)?.unit
-        }
+    let unit = if let Some((files, name)) = of {
+        evaluate(&relocate, name, files, options)?
+    } else {
+        let files = super::list(root, Dialect::Terraform);
+        read(root, &files.map_err(|error| vec![super::unreadable(root.to_owned(), &error)])?, options)?.unit
     };
     let Some(source) = unit.source else { return Ok(None) };
     let Some(address) = source.address else { return Ok(Some("unknown".to_owned())) };
