@@ -377,7 +377,12 @@ impl RunSettings {
         let listed = self.settings.policy.module_hosts.iter().flatten();
         let hosts = listed.chain(&*self.modules.known_hosts).cloned();
         let hosts = self.modules.is_guarded.then(|| hosts.collect());
-        UnitOptions { environment, hosts, memo: Arc::clone(&self.readings.units) }
+        UnitOptions {
+            environment,
+            vouched: self.settings.vouched.clone(),
+            hosts,
+            memo: Arc::clone(&self.readings.units),
+        }
     }
 
     /// Reads the module tree, and fetches missing modules.

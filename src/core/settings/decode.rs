@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean, start};
 use crate::platform::Platform;
-use crate::terragrunt::Environment;
+use crate::terragrunt::{Environment, Vouched};
 use crate::version::{Constraints, VersionError};
 
 const TOP: Schema = Schema {
@@ -43,7 +43,8 @@ const EXEMPT: Schema = Schema {
     attributes: &["provider", "version", "advisory", "reason", "until"],
     blocks: &[],
 };
-const TERRAGRUNT: Schema = Schema { name: " in a terragrunt block", attributes: &["env"], blocks: &[] };
+const TERRAGRUNT: Schema =
+    Schema { name: " in a terragrunt block", attributes: &["env", "plain", "harmless"], blocks: &[] };
 const LEVEL: Schema = Schema { name: " in a level block", attributes: &["is"], blocks: &[] };
 
 const TOOLS: [(&str, ToolChoice); 3] = [
@@ -107,6 +108,7 @@ impl Reader<'_> {
                 }
                 "terragrunt" => {
                     settings.unit_environment = self.unit_environment(block);
+                    settings.vouched = self.vouched(&block.body);
                     units += 1;
                     units > 1
                 }
@@ -207,6 +209,11 @@ impl Reader<'_> {
             }
         }
         environment
+    }
+
+    fn vouched(&mut self, body: &Body) -> Vouched {
+        let mut words = |name| self.texts(body, name).into_iter().flatten().map(|word| word.text.to_owned()).collect();
+        Vouched { plain: words("plain"), harmless: words("harmless") }
     }
 
     fn hosts(&mut self, body: &Body, name: &'static str) -> Option<BTreeSet<Hostname>> {

@@ -24,7 +24,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::platform::Platform;
-use crate::terragrunt::Environment;
+use crate::terragrunt::{Environment, Vouched};
 use crate::version::{Constraints, Version};
 
 pub use decode::{Date, DateError};
@@ -65,6 +65,8 @@ pub struct Settings {
     pub levels: BTreeMap<String, Level>,
     /// What `get_env` of Terragrunt gives.
     pub unit_environment: Environment,
+    /// What of units is vouched for.
+    pub vouched: Vouched,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,7 +136,8 @@ impl Settings {
         let lists = [self.bans.len(), self.exemptions.len(), self.exclude.len(), self.optional_platforms.len()];
         let lists = lists.into_iter().chain([self.provenance_required.len()]);
         let maps = [self.hosts.len(), self.indexes.len(), self.levels.len(), self.unit_environment.len()];
-        if lists.chain(maps).sum::<usize>() <= MOST_ENTRIES {
+        let sets = [self.vouched.plain.len(), self.vouched.harmless.len()];
+        if lists.chain(maps).chain(sets).sum::<usize>() <= MOST_ENTRIES {
             return Ok(self);
         }
         let message = format!(
@@ -273,6 +276,10 @@ impl Settings {
         let mut exemptions = self.exemptions;
         exemptions.retain(|exemption| !settled(&exemption.rule));
         let unit_environment = outer.unit_environment.into_iter().chain(self.unit_environment).collect();
+        let vouched = Vouched {
+            plain: self.vouched.plain.into_iter().chain(outer.vouched.plain).collect(),
+            harmless: self.vouched.harmless.into_iter().chain(outer.vouched.harmless).collect(),
+        };
         let mut indexes = self.indexes;
         for (name, index) in outer.indexes {
             let trust = indexes.get(&name).map_or(index.trust, |nested| nested.trust.max(index.trust));
@@ -293,6 +300,7 @@ impl Settings {
             bans: joined(self.bans, outer.bans),
             levels,
             unit_environment,
+            vouched,
         }
     }
 

@@ -5,7 +5,7 @@
 //! Source: terragrunt `pkg/config/config_helpers.go`, `createTerragruntEvalContext`; `config_as_cty.go`; `locals.go`; `variable.go`.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,15 @@ const MOST_OF_RUN: u64 = 64 * Budget::UNITS;
 /// What the settings say of the environment: a value, or `None` for a variable that is never set.
 pub type Environment = BTreeMap<String, Option<String>>;
 
+/// What the settings vouch for, since it cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Vouched {
+    /// Functions, dependencies (`dependency.NAME`, `dependency.*`) and variables (`get_env:NAME`) whose texts end no quotes.
+    pub plain: BTreeSet<String>,
+    /// Blocks and arguments of Terragrunt, unknown to this program, that decide no requirement.
+    pub harmless: BTreeSet<String>,
+}
+
 /// The files of some units that were parsed already, by path, and their expressions.
 #[derive(Debug, Default)]
 pub struct ParsedFiles {
@@ -85,6 +94,7 @@ pub(super) struct Session<'s> {
     pub(super) files: &'s dyn Files,
     pub(super) parsed: &'s ParsedFiles,
     pub(super) environment: &'s Environment,
+    pub(super) vouched: &'s Vouched,
     /// The top of the working tree.
     pub(super) top: &'s str,
     /// The configuration file of the unit.

@@ -117,7 +117,12 @@ impl Rendering {
         if let Some((_, reason)) = self.holes.iter().find(|(at, _)| !is_harmless(path, &self.text, *at)) {
             return Err(reason.clone());
         }
-        holes.extend(self.holes.into_iter().map(|(_, reason)| Unread::of(reason, place)));
+        holes.extend(self.holes.into_iter().map(|(_, reason)| Hole {
+            part: Unread::of(reason, place),
+            origin: None,
+            files: Vec::new(),
+            is_harmless: false,
+        }));
         let is_json = Syntax::of(path) == Syntax::Json || signature.is_empty();
         Ok(if is_json { self.text } else { format!("# {signature}\n{}", self.text) })
     }

@@ -26,17 +26,18 @@ use crate::config::ConfigError;
 use crate::evaluate::syntax::NodeKind;
 use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
+use crate::lockfile;
 use crate::value::Budget;
 use context::Session;
 use file::ConfigFile;
 use holes::Rendering;
 use include::{BlockPart, Merged, Part};
 
-pub use context::{Environment, ParsedFiles};
+pub use context::{Environment, ParsedFiles, Vouched};
 pub use files::{Files, Found, relative};
 pub use fileset::may_begin_with;
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
-pub use unread::{Hole, Unread};
+pub use unread::{Hole, Influence, Unread};
 pub use variables::{UnitVariables, VariableArgument};
 
 /// Which unit is read, and what is known around it.
@@ -49,6 +50,8 @@ pub struct UnitRequest<'a> {
     pub files: &'a dyn Files,
     /// What the settings say of the environment.
     pub environment: &'a Environment,
+    /// What the settings vouch for.
+    pub vouched: &'a Vouched,
     /// The files that were parsed for other units.
     pub parsed: &'a ParsedFiles,
 }
@@ -72,6 +75,12 @@ pub struct Unit {
     pub holes: Vec<Hole>,
     /// What was assumed.
     pub notes: Vec<Unread>,
+    /// What starts programs.
+    pub programs: Vec<Influence>,
+    /// What changes how `init` installs.
+    pub init_overrides: Vec<Influence>,
+    /// Why the unit's own lock file is not copied to the working directory, if so: that of the module is used then.
+    pub lock_file_left_out: Option<Unread>,
     /// Patterns of files that may not be copied to the working directory.
     pub left_out: Vec<CopyPattern>,
     /// Patterns of hidden files that may be copied.
@@ -136,6 +145,7 @@ impl Unit {
             files: request.files,
             parsed: request.parsed,
             environment: request.environment,
+            vouched: request.vouched,
             top: request.top,
             unit: request.path,
             takes_defaults,
@@ -197,6 +207,13 @@ fn copy_patterns(lists: &[Part<'_>], unread: &mut Vec<Unread>) -> Vec<CopyPatter
 }
 
 impl BlockPart<'_> {
+    /// A hook as something that starts a program.
+    fn as_program(&self) -> Influence {
+        let what = format!("the hook {:?}", self.block.label);
+        let identity = format!("{what}: {:?}", self.as_object());
+        Influence { what, place: self.block.place.clone(), identity }
+    }
+
     /// True for a hook of a command that runs before `init` reads the configuration, or of one that is not known.
     fn may_run_at_init(&self) -> bool {
         const BEFORE_INIT: [&str; 3] = ["init", "init-from-module", "terragrunt-read-config"];
@@ -220,7 +237,13 @@ impl Merged<'_> {
         unit.program = program;
         unit.includes.clone_from(&self.includes);
         unit.variables = self.variables();
+        unit.programs = self.hooks.iter().map(BlockPart::as_program).collect();
         unit.left_out = copy_patterns(&self.left_out, &mut unit.unread);
+        let of_lock_file = unit.left_out.iter().find(|it| may_begin_with(&it.pattern, lockfile::FILE_NAME));
+        unit.lock_file_left_out = of_lock_file.map(|it| Unread {
+            reason: format!("exclude_from_copy leaves out {}", lockfile::FILE_NAME),
+            place: it.place.clone(),
+        });
         unit.hidden = copy_patterns(&self.hidden, &mut unit.unread);
         unit
     }

@@ -47,6 +47,7 @@ fn read(files: &[(&str, &str)], environment: &[(&str, Option<&str>)]) -> Result<
         top: "/w",
         files: &Memory(files),
         environment: &environment,
+        vouched: &Vouched::default(),
         parsed: &ParsedFiles::default(),
     })
 }
@@ -451,6 +452,7 @@ fn units_of_one_run_are_bounded_together() {
         top: "/w",
         files: &Memory(&[("live/a/terragrunt.hcl", text)]),
         environment: &Environment::new(),
+        vouched: &Vouched::default(),
         parsed: &parsed,
     };
     assert!(Unit::read(&request).unwrap().unread.is_empty());

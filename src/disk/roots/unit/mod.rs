@@ -15,7 +15,7 @@ use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::path::lexical;
 use crate::path::worktree::WorkTree;
-use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument};
+use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument, Vouched};
 
 pub(super) use assembly::{AssembledFiles, Assembly};
 use files::{Record, RepositoryFiles, UnitFiles};
@@ -26,6 +26,8 @@ pub(super) use source::CALL;
 pub struct UnitOptions {
     /// What the settings and the command line say of the environment.
     pub environment: Environment,
+    /// What the settings vouch for.
+    pub vouched: Vouched,
     /// The hosts that modules with computed sources may come from; `None` for any.
     pub hosts: Option<BTreeSet<Hostname>>,
     pub memo: Arc<UnitMemo>,
@@ -134,6 +136,7 @@ fn evaluate(
         top: &relocate.top,
         files,
         environment: &options.environment,
+        vouched: &options.vouched,
         parsed: &options.memo.parsed,
     };
     Unit::read(&request).map_err(|errors| relocate.errors(errors))
@@ -144,7 +147,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let ReadUnit { unit, record, relocate } = read(root, files, &options.units)?;
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
-    let holes = unit.holes.iter().map(|hole| relocate.part(hole)).collect();
+    let holes = unit.holes.iter().map(|hole| relocate.part(&hole.part)).collect();
     let is_template = unit.is_template;
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
