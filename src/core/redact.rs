@@ -1,20 +1,25 @@
 //! What may be shown of addresses that can contain a password or a token.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The tokens that this process came to know. A server may send back in any field what it was sent, so only the last
-/// step before printing can take them out.
-static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// The tokens that this process came to know, and what stands for them. A server may send back in any field what it was sent, so only
+/// the last step before printing can take them out.
+static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// Shorter texts are no tokens, and would be found everywhere.
 const SHORTEST: usize = 8;
 
 /// Keeps in mind a text that must not be printed.
 pub fn remember(secret: &str) {
+    remember_as(secret, "…");
+}
+
+/// Keeps in mind a text that must not be printed, and what is printed in its place.
+pub fn remember_as(secret: &str, shown: &str) {
     if secret.len() >= SHORTEST {
-        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned());
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned(), shown.to_owned());
     }
 }
 
@@ -22,10 +27,10 @@ pub fn remember(secret: &str) {
 pub fn secrets(text: &str) -> Cow<'_, str> {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut shown = Cow::Borrowed(text);
-    for secret in known.iter() {
+    for (secret, place) in known.iter() {
         for form in forms(secret).iter().filter(|form| form.len() >= SHORTEST) {
             if shown.contains(form.as_str()) {
-                shown = Cow::Owned(shown.replace(form.as_str(), "…"));
+                shown = Cow::Owned(shown.replace(form.as_str(), place));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! One root module: its settings as plain values, its lock file, then its configuration. Reading is in steps, so users can be
 //! prompted in between; no step takes a lock.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -192,6 +193,8 @@ pub struct Readings {
     locks: Arc<[TextMemo<Arc<Decoded>>; 2]>,
     pub(super) trees: Arc<TreeMemo>,
     pub(super) units: Arc<UnitMemo>,
+    /// How many root modules there are in the run; zero for one.
+    pub roots: usize,
 }
 
 impl Readings {
@@ -351,16 +354,22 @@ impl RunSettings {
     }
 
     pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
-        let of_process = self.variables.with_prefix("TF_VAR_");
+        // What a change makes of the secrets of a run is for nobody to read.
+        let mut variables = BTreeMap::new();
+        if !self.modules.is_guarded {
+            let of_process = self.variables.with_prefix("TF_VAR_");
+            variables.extend(of_process.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
         TreeOptions {
             data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
             missing,
             modules: self.modules.lookup,
             test_directory: self.modules.test_directory.clone(),
-            variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            variables,
             workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
             units: self.unit_options(),
             trees: Arc::clone(&self.readings.trees),
+            roots: self.readings.roots,
             ..TreeOptions::new(self.dialect)
         }
     }

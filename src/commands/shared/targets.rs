@@ -309,10 +309,11 @@ impl<'a> Targets<'a> {
     }
 
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
-        let settings = match &self.places[at] {
+        let mut settings = match &self.places[at] {
             TargetPlace::Named(settings) => (**settings).clone(),
             TargetPlace::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
         };
+        settings.readings.roots = self.paths.len();
         if let Ok(mut dialects) = self.dialects.lock()
             && !dialects.contains(&settings.dialect)
         {

@@ -233,8 +233,10 @@ pub struct VariableValues(BTreeMap<String, VariableValue>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum VariableValue {
-    /// What the environment or the command line says; the type decides how it is read.
+    /// What the command line says; the type decides how it is read.
     Text(String),
+    /// What the environment of the process says, which may be a secret.
+    Environment(String),
     Expression(Expression),
 }
 
@@ -262,6 +264,11 @@ impl VariableValues {
     /// Sets a variable to a text, over what it was set to before.
     pub fn set(&mut self, name: &str, text: &str) {
         self.0.insert(name.to_owned(), VariableValue::Text(text.to_owned()));
+    }
+
+    /// Sets a variable to a text of the environment, over what it was set to before.
+    pub fn set_from_environment(&mut self, name: &str, text: &str) {
+        self.0.insert(name.to_owned(), VariableValue::Environment(text.to_owned()));
     }
 
     /// Sets the variables of a file, over what they were set to before.

@@ -2,9 +2,10 @@
 //!
 //! Source: `ops.go`, `Index` and `GetAttr`; `hclsyntax/expression.go`, `SplatExpr`.
 
+use super::calls::refused;
 use super::syntax::Step;
-use super::{Evaluated, Evaluation, Names, refused};
-use crate::value::{Type, Unevaluated, Value};
+use super::{Evaluated, Evaluation, Names};
+use crate::value::{Cause, Failure, Type, Value};
 
 impl Evaluation<'_> {
     /// What some steps lead to from a value.
@@ -16,6 +17,9 @@ impl Evaluation<'_> {
                 Step::Index(key) => element(&value, &self.value(key, names)?)?,
                 Step::Splat(further) => self.splat(&value, further, names)?,
             };
+            if let Value::Unknown(reason) = &value {
+                self.meter.meet(reason);
+            }
         }
         Ok(value)
     }
@@ -24,8 +28,10 @@ impl Evaluation<'_> {
     fn splat(&self, value: &Value, steps: &[Step], names: Names<'_>) -> Evaluated {
         let alone = std::slice::from_ref(value);
         let elements = match value {
-            Value::Unknown(_, reason) => return Ok(Value::Unknown(Type::Dynamic, reason.clone())),
-            Value::Null(Type::List(_) | Type::Set(_) | Type::Tuple(_)) => return refused("a splat is applied to null"),
+            Value::Unknown(_) => return Ok(value.clone()),
+            Value::Null(Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
+                return refused(Cause::Null, "a splat is applied to null");
+            }
             Value::Null(_) => &[],
             _ => value.elements().map_or(alone, |elements| &**elements),
         };
@@ -37,65 +43,53 @@ impl Evaluation<'_> {
             result
         });
         let results = results.collect::<Result<Vec<_>, _>>()?;
-        let (Value::List(element, _) | Value::Set(element, _)) = value else { return Ok(Value::tuple(results)) };
-        let kind = match results.first() {
-            Some(first) => self.meter.kind(first)?,
-            None => self.steps(Value::unknown(element.clone(), empty()), steps, names)?.kind(),
-        };
-        for result in &results {
-            if self.meter.kind(result)? != kind {
-                return Ok(Value::tuple(results));
+        let tuple = self.meter.made(Value::tuple(results))?;
+        let (Value::List(..) | Value::Set(..)) = value else { return Ok(tuple) };
+        let Type::Tuple(kinds) = self.meter.kind(&tuple)? else { return Ok(tuple) };
+        let results = tuple.elements().map_or(&[][..], |elements| elements);
+        match (tuple.unknown_part(), kinds.first()) {
+            // What it has in place of elements decides the type.
+            (Some(reason), _) => Ok(Value::Unknown(reason.clone())),
+            (None, None) => Err(Failure::unknown("a splat of an empty list")),
+            (None, Some(kind)) if kinds.iter().all(|other| other == kind) => {
+                Ok(Value::list(kind.clone(), results.to_vec()))
             }
+            _ => Ok(tuple),
         }
-        Ok(Value::list(kind, results))
     }
 }
 
 /// A value in a message.
 pub(super) fn described(value: &Value) -> String {
-    format!("a value of type {}", value.kind())
-}
-
-/// Stands for the elements of a list that has none.
-fn empty() -> Unevaluated {
-    Unevaluated::limit("an element of an empty list")
+    let kind = match value {
+        Value::Tuple(_) => Type::Tuple([].into()),
+        Value::Object(_) => Type::Object(std::sync::Arc::default()),
+        value => value.kind(),
+    };
+    format!("a value of type {kind}")
 }
 
 fn attribute(value: &Value, name: &str) -> Evaluated {
-    let found = match value {
-        Value::Null(_) => return refused(format!("the attribute {name:?} of null is used")),
-        Value::Unknown(kind, reason) => {
-            let kind = match kind {
-                Type::Dynamic => Some(&Type::Dynamic),
-                Type::Object(attributes) => attributes.get(name),
-                Type::Map(element) => Some(&**element),
-                _ => None,
-            };
-            kind.map(|kind| Value::Unknown(kind.clone(), reason.clone()))
-        }
-        _ => value.attributes().and_then(|attributes| attributes.get(name).cloned()),
-    };
-    match found {
+    match value {
+        Value::Null(_) => return refused(Cause::Null, format!("the attribute {name:?} of null is used")),
+        Value::Unknown(_) => return Ok(value.clone()),
+        _ => {}
+    }
+    match value.attributes().and_then(|attributes| attributes.get(name).cloned()) {
         Some(found) => Ok(found),
-        None => refused(format!("{} has no attribute {name:?}", described(value))),
+        None => refused(Cause::MissingPart, format!("{} has no attribute {name:?}", described(value))),
     }
 }
 
 fn element(value: &Value, key: &Value) -> Evaluated {
-    match (value, key) {
-        (Value::Null(_), _) => return refused("an element of null is used"),
-        (_, Value::Null(_)) => return refused("a key is null"),
-        (Value::Unknown(Type::Object(_), _), Value::String(name)) => return attribute(value, name),
-        (Value::Unknown(kind, reason), _) => {
-            let element = kind.element().unwrap_or(&Type::Dynamic);
-            return Ok(Value::Unknown(element.clone(), reason.clone()));
-        }
-        _ => {}
-    }
-    let kind = match value {
-        Value::List(..) | Value::Tuple(_) => Type::Number,
-        Value::Map(..) | Value::Object(_) => Type::String,
-        _ => return refused(format!("{} has no elements with keys", described(value))),
+    let kind = match (value, key) {
+        (Value::Unknown(_), _) => return Ok(value.clone()),
+        (_, Value::Unknown(_)) => return Ok(key.clone()),
+        (Value::Null(_), _) => return refused(Cause::Null, "an element of null is used"),
+        (_, Value::Null(_)) => return refused(Cause::Null, "a key is null"),
+        (Value::List(..) | Value::Tuple(_), _) => Type::Number,
+        (Value::Map(..) | Value::Object(_), _) => Type::String,
+        _ => return refused(Cause::MissingPart, format!("{} has no elements with keys", described(value))),
     };
     let element = match key.convert(&kind)? {
         Value::Number(number) => {
@@ -103,14 +97,10 @@ fn element(value: &Value, key: &Value) -> Evaluated {
             number.to_usize().and_then(|at| elements.and_then(|elements| elements.get(at).cloned()))
         }
         Value::String(name) => value.attributes().and_then(|attributes| attributes.get(&*name).cloned()),
-        Value::Unknown(_, reason) => {
-            let kind = value.kind().element().cloned().unwrap_or(Type::Dynamic);
-            Some(Value::Unknown(kind, reason))
-        }
         _ => None,
     };
     match element {
         Some(element) => Ok(element),
-        None => refused(format!("{} has no element with this key", described(value))),
+        None => refused(Cause::MissingPart, format!("{} has no element with this key", described(value))),
     }
 }

@@ -1,26 +1,26 @@
 //! Calls of functions, and those whose arguments may fail: `try` and `can`.
 //!
-//! Source: `hclsyntax/expression.go`, `FunctionCallExpr`; `ext/tryfunc`.
+//! Source: `hclsyntax/expression.go`, `FunctionCallExpr`; `ext/tryfunc`; terraform `internal/lang/funcs/conversion.go`, `ConvertFunc`.
 
 use super::syntax::{Call, Node};
-use super::{Evaluated, Evaluation, Failure, Names, refused};
+use super::{Evaluated, Evaluation, Failure, Names, TypeExpression};
 use crate::functions::{Action, Function};
-use crate::value::{Type, Unevaluated, Value};
+use crate::value::{Cause, Unevaluated, Value};
 
 impl Evaluation<'_> {
     pub(super) fn call(&self, call: &Call, at: usize, names: Names<'_>) -> Evaluated {
         let name = &*call.name;
         let function = Function::find(name, self.scope.tools());
-        match function.map(|function| function.action) {
-            Some(Action::Try) if !call.is_expanded => return self.first_without_error(&call.arguments, names),
-            Some(Action::Can) if !call.is_expanded && call.arguments.len() == 1 => {
-                return self.has_no_error(&call.arguments[0], names);
+        match (function.map(|function| function.action), &call.arguments[..]) {
+            (Some(Action::Try), arguments) if !call.is_expanded => return self.first_without_error(arguments, names),
+            (Some(Action::Can), [argument]) if !call.is_expanded => {
+                return Ok(match self.caught(argument, names)? {
+                    Caught::Refused(_) => Value::Bool(false),
+                    Caught::Value(_) => Value::Bool(true),
+                    Caught::Unknown(reason) => Value::unknown(reason),
+                });
             }
-            Some(Action::Render) if !call.is_expanded => return self.render(call, names),
-            None if name.starts_with("provider::") => {
-                let reason = Unevaluated::limit(format!("{name}(), a function of a provider"));
-                return Ok(self.placed(Value::unknown(Type::Dynamic, reason), at));
-            }
+            (Some(Action::Convert), [value, kind]) if !call.is_expanded => return self.convert(value, kind, at, names),
             _ => {}
         }
         let mut arguments = call.arguments.iter().map(|node| self.value(node, names)).collect::<Result<Vec<_>, _>>()?;
@@ -32,42 +32,72 @@ impl Evaluation<'_> {
                     self.meter.budget.spend_elements(elements.len())?;
                     arguments.extend(elements.iter().cloned());
                 }
-                (Value::Unknown(_, reason), None) => return Ok(Value::Unknown(Type::Dynamic, reason.clone())),
-                _ => return refused(format!("the last argument of {name}() is not a list, a set or a tuple")),
+                (Value::Unknown(reason), None) => return Ok(Value::Unknown(reason.clone())),
+                _ => return self.uncertain(format!("{name}() with ... behind what is no list"), at),
             }
         }
-        let value = match (self.scope.call(name, &arguments, self.meter), function) {
-            (Some(value), _) => value?,
-            (None, Some(function)) => function.call(arguments, &self.meter.budget)?,
-            (None, None) => return refused(format!("there is no function {name}()")),
-        };
-        Ok(self.placed(value, at))
+        if let Some(value) = self.scope.call(name, &arguments, self.meter) {
+            return Ok(self.placed(value?, at));
+        }
+        match function {
+            Some(function) => Ok(self.placed(function.call(arguments, &self.meter.budget)?, at)),
+            None => self.uncertain(format!("{name}()"), at),
+        }
+    }
+
+    /// What only the tool computes.
+    fn uncertain(&self, what: String, at: usize) -> Evaluated {
+        Ok(self.placed(Value::unknown(Unevaluated::limit(what)), at))
     }
 
     fn first_without_error(&self, arguments: &[Node], names: Names<'_>) -> Evaluated {
-        let mut last = None;
+        let mut last = Failure::unknown("try() without an argument");
         for argument in arguments {
-            match self.value(argument, names) {
-                Err(Failure::Error(error)) => last = Some(error),
-                // What the tool computes may be an error.
-                Ok(value) => {
-                    let unknown = value.unknown_part().map(|reason| Value::Unknown(Type::Dynamic, reason.clone()));
-                    return Ok(unknown.unwrap_or(value));
-                }
-                failure => return failure,
+            match self.caught(argument, names)? {
+                Caught::Refused(failure) => last = failure,
+                Caught::Value(value) => return Ok(value),
+                Caught::Unknown(reason) => return Ok(Value::unknown(reason)),
             }
         }
-        Err(Failure::Error(last.unwrap_or_else(|| Unevaluated::refused("try() has no argument"))))
+        Err(last)
     }
 
-    fn has_no_error(&self, argument: &Node, names: Names<'_>) -> Evaluated {
-        match self.value(argument, names) {
-            Err(Failure::Error(_)) => Ok(Value::Bool(false)),
-            Ok(value) => Ok(match value.unknown_part() {
-                Some(reason) => Value::Unknown(Type::Bool, reason.clone()),
-                None => Value::Bool(true),
-            }),
-            failure => failure,
-        }
+    /// An argument whose failure is no error. If anything in it is unknown, so is whether it fails.
+    fn caught(&self, argument: &Node, names: Names<'_>) -> Result<Caught, Failure> {
+        let (value, met) = self.meter.watched(|| self.value(argument, names));
+        Ok(match (value, met) {
+            (Err(failure @ Failure::Final(_)), _) => return Err(failure),
+            (_, Some(reason)) => Caught::Unknown(reason),
+            (Err(failure), None) => Caught::Refused(failure),
+            (Ok(value), None) => match value.unknown_part() {
+                Some(reason) => Caught::Unknown(Unevaluated::clone(reason)),
+                None => Caught::Value(value),
+            },
+        })
     }
+
+    /// `convert(value, type)`.
+    fn convert(&self, value: &Node, kind: &Node, at: usize, names: Names<'_>) -> Evaluated {
+        let value = self.value(value, names)?;
+        let Some(kind) = TypeExpression::of(kind).filter(|kind| !kind.has_optional()) else {
+            return self.uncertain("convert() with this type".to_owned(), at);
+        };
+        if let Some(reason) = value.unknown_part() {
+            return Ok(Value::Unknown(reason.clone()));
+        }
+        self.meter.budget.spend(value.size())?;
+        value.convert(&kind.get())
+    }
+}
+
+/// What becomes of an expression whose failure is no error.
+enum Caught {
+    Value(Value),
+    Refused(Failure),
+    Unknown(Unevaluated),
+}
+
+/// Shorthand for what an expression certainly refuses.
+pub(super) fn refused<T>(cause: Cause, reason: impl Into<String>) -> Result<T, Failure> {
+    Err(cause.refuses(reason))
 }

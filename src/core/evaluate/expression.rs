@@ -118,7 +118,7 @@ impl Node {
                 NodeKind::Tuple(elements.iter().map(Self::of_value).collect())
             }
             Value::Map(_, elements) | Value::Object(elements) => NodeKind::Object(elements.iter().map(named).collect()),
-            Value::Null(_) | Value::Unknown(..) => NodeKind::Null,
+            Value::Null(_) | Value::Unknown(_) => NodeKind::Null,
         };
         Self { at: 0, kind }
     }
@@ -156,7 +156,7 @@ impl Scope for Nothing {
     }
 
     fn lookup(&self, _: &Reference<'_>, _: &Meter) -> Evaluated {
-        Err(Failure::refused("there are no names here"))
+        Err(Failure::invalid("there are no names here"))
     }
 }
 

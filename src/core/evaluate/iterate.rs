@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::access::described;
+use super::calls::refused;
 use super::operators::known;
 use super::syntax::For;
-use super::{Binding, Evaluated, Evaluation, Failure, Names, refused};
-use crate::value::{Elements, Known, Type, Unevaluated, Value};
+use super::{Binding, Evaluated, Evaluation, Failure, Names};
+use crate::value::{Cause, Elements, Known, Unevaluated, Value};
 
 /// What an iteration gives: elements with their keys, which only objects have.
 type ForItems = Vec<(Option<Arc<str>>, Value)>;
@@ -21,32 +22,32 @@ impl Evaluation<'_> {
     pub(super) fn each(&self, each: &For, names: Names<'_>) -> Evaluated {
         let items = match self.items(each, names)? {
             Ok(items) => items,
-            Err(reason) => return Ok(Value::Unknown(Type::Dynamic, reason)),
+            Err(reason) => return Ok(Value::Unknown(reason)),
         };
         if each.key.is_none() {
-            return Ok(Value::tuple(items.into_iter().map(|(_, value)| value).collect()));
+            return self.meter.made(Value::tuple(items.into_iter().map(|(_, value)| value).collect()));
         }
         let keyed = items.into_iter().filter_map(|(key, value)| key.map(|key| (key, value)));
         if each.is_grouped {
             let mut groups: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
             keyed.for_each(|(key, value)| groups.entry(key).or_default().push(value));
             let groups = groups.into_iter().map(|(key, values)| (key, Value::tuple(values)));
-            return Ok(Value::Object(Arc::new(groups.collect())));
+            return self.meter.made(Value::object(groups.collect()));
         }
         let mut attributes = Elements::new();
         for (key, value) in keyed {
             if attributes.insert(key.clone(), value).is_some() {
-                return refused(format!("two elements of a `for` expression have the key {key:?}"));
+                return Err(Failure::unknown(format!("a `for` expression with two elements of the key {key:?}")));
             }
         }
-        Ok(Value::Object(Arc::new(attributes)))
+        self.meter.made(Value::object(attributes))
     }
 
     /// The results of a directive, as one string.
     pub(super) fn join(&self, each: &For, names: Names<'_>) -> Evaluated {
         let items = match self.items(each, names)? {
             Ok(items) => items,
-            Err(reason) => return Ok(Value::Unknown(Type::String, reason)),
+            Err(reason) => return Ok(Value::Unknown(reason)),
         };
         let (mut text, mut unknown) = (String::new(), None);
         for (_, value) in items {
@@ -59,8 +60,8 @@ impl Evaluation<'_> {
     fn items(&self, each: &For, names: Names<'_>) -> Result<Known<ForItems>, Failure> {
         let collection = self.value(&each.collection, names)?;
         let pairs = match &collection {
-            Value::Null(_) => return refused("a `for` expression iterates over null"),
-            Value::Unknown(_, reason) => return Ok(Err(reason.clone())),
+            Value::Null(_) => return refused(Cause::Null, "a `for` expression iterates over null"),
+            Value::Unknown(reason) => return Ok(Err(reason.clone())),
             Value::Set(_, elements) => elements.iter().map(|value| (value.clone(), value.clone())).collect(),
             _ => match (collection.elements(), collection.attributes()) {
                 (Some(elements), _) => {
@@ -70,13 +71,16 @@ impl Evaluation<'_> {
                 (_, Some(elements)) => {
                     elements.iter().map(|(key, value)| (Value::String(key.clone()), value.clone())).collect()
                 }
-                _ => return refused(format!("a `for` expression iterates over {}", described(&collection))),
+                _ => {
+                    let reason = format!("a `for` expression iterates over {}", described(&collection));
+                    return refused(Cause::WrongType, reason);
+                }
             },
         };
         self.meter.budget.spend_elements(pairs.len())?;
-        if each.condition.is_some() {
-            // The tool looks at the condition once before there are elements, which shows mistakes that do not depend on them.
-            let any = Value::unknown(Type::Dynamic, Unevaluated::limit("an element"));
+        if pairs.is_empty() && each.condition.is_some() {
+            // The tools look at the condition before there are elements, which shows mistakes that do not depend on them.
+            let any = Value::unknown(Unevaluated::limit("an element of a list that has none"));
             with_names(each, (any.clone(), any), names, |names| self.is_included(each, names).map(|_| ()))?;
         }
         let mut items = ForItems::new();

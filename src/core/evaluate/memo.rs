@@ -27,7 +27,7 @@ impl Memo {
     pub fn value(&self, name: &str, meter: &Meter, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
         let known = self.0.borrow().get(name).cloned();
         match known {
-            Some(Known::Begun) => return Err(Failure::refused(format!("{name} refers to itself"))),
+            Some(Known::Begun) => return Err(Failure::invalid(format!("{name} refers to itself"))),
             Some(Known::Done(value, levels)) => {
                 meter.reach(levels)?;
                 return value;

@@ -1,6 +1,6 @@
 //! How much may be computed for the values of one configuration.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::Failure;
 use crate::value::{Budget, Type, Unevaluated, Value};
@@ -19,6 +19,8 @@ pub struct Meter {
     level: Cell<usize>,
     /// The deepest level since the last measurement began.
     deepest: Cell<usize>,
+    /// Something unknown that was met in the expression that is evaluated.
+    met: RefCell<Option<Unevaluated>>,
 }
 
 impl Meter {
@@ -58,35 +60,40 @@ impl Meter {
         Ok(())
     }
 
-    /// Evaluates something, and counts its levels.
+    /// Evaluates something by itself, and counts its levels.
     pub fn measured<T>(&self, evaluate: impl FnOnce() -> T) -> (T, usize) {
         let before = self.deepest.replace(self.level.get());
+        let met = self.met.take();
         let result = evaluate();
         let levels = self.deepest.get() - self.level.get();
         self.deepest.set(self.deepest.get().max(before));
+        self.met.replace(met);
         (result, levels)
     }
 
-    /// Spends what it costs to look at all of a value.
-    pub(super) fn look_at(&self, value: &Value) -> Result<(), Unevaluated> {
-        match value {
-            Value::String(text) => self.budget.spend_text(text.len()),
-            Value::List(_, elements) | Value::Set(_, elements) | Value::Tuple(elements) => {
-                self.budget.spend_elements(elements.len())?;
-                elements.iter().try_for_each(|element| self.look_at(element))
-            }
-            Value::Map(_, elements) | Value::Object(elements) => {
-                self.budget.spend_elements(elements.len())?;
-                elements.values().try_for_each(|element| self.look_at(element))
-            }
-            Value::Null(_) | Value::Bool(_) | Value::Number(_) | Value::Unknown(..) => Ok(()),
-        }
+    /// Evaluates something, and says what unknown was met, if it was.
+    pub(super) fn watched<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Unevaluated>) {
+        let before = self.met.take();
+        let result = evaluate();
+        let met = self.met.replace(before);
+        (result, met)
+    }
+
+    /// Notes that something unknown was met: whether the tool refuses what is made of it is unknown too.
+    pub(super) fn meet(&self, reason: &Unevaluated) {
+        self.met.borrow_mut().get_or_insert_with(|| reason.clone());
+    }
+
+    /// Spends the size of a value that was made of others.
+    pub(super) fn made(&self, value: Value) -> Result<Value, Failure> {
+        self.budget.spend(value.size())?;
+        Ok(value)
     }
 
     /// The type of a value; that of tuples and objects takes as long as they are large.
     pub(super) fn kind(&self, value: &Value) -> Result<Type, Unevaluated> {
         if matches!(value, Value::Tuple(_) | Value::Object(_)) {
-            self.look_at(value)?;
+            self.budget.spend(value.size())?;
         }
         Ok(value.kind())
     }

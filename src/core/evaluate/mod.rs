@@ -1,8 +1,11 @@
 //! Expressions and their values: what the tools compute from an expression, where it is written, and why there is no value.
 //!
 //! [`Expression`] keeps a text and its place, and is parsed when its value is needed: most of a configuration never is. What names
-//! mean is the business of a [`Scope`], which looks a value up when an expression needs it. A value may be *unknown*: it then says
-//! why, and a result that does not depend on it is known all the same. Everything is bounded by a [`Meter`].
+//! mean is the business of a [`Scope`], which looks a value up when an expression needs it. Everything is bounded by a [`Meter`].
+//!
+//! An evaluation has one of three outcomes: a value; *refused*, what the tool certainly refuses, by the table of causes ([`Cause`]);
+//! *unknown*, all else. A value may be unknown in parts: it then says why, and a result that does not depend on them is known all the
+//! same. Only what is refused makes `try` move on.
 //!
 //! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/expression.go`, `expression_ops.go`, `expression_template.go`, `ops.go`.
 
@@ -14,24 +17,30 @@ mod expression;
 mod iterate;
 mod memo;
 mod meter;
+#[cfg(test)]
+mod monotone_tests;
 mod operators;
 mod parsed;
 pub mod syntax;
 mod template;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use std::fmt;
 
 use crate::functions::Tools;
-use crate::value::{Elements, Number, Type, Unevaluated, Value};
+use crate::value::{Cause, Elements, Number, Type, Unevaluated, Value};
+use calls::refused;
 use syntax::{Node, NodeKind, Step};
 
+pub use crate::value::Failure;
 pub use expression::Expression;
 pub use memo::Memo;
 pub use meter::Meter;
 pub use parsed::ParsedTexts;
 pub use template::TemplateScope;
+pub use types::TypeExpression;
 
 /// What names and functions mean where an expression is.
 pub trait Scope {
@@ -55,55 +64,9 @@ pub trait Scope {
 /// A value, or why there is none.
 pub type Evaluated = Result<Value, Failure>;
 
-/// Why an evaluation ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// The tool reports an error, unless `try`, a condition or an operator passes over it.
-    Error(Unevaluated),
-    /// There is no value, whatever is around: a name that does not exist, or a limit.
-    Final(Unevaluated),
-}
-
-impl Failure {
-    /// A reason of the tool that nothing passes over.
-    pub fn refused(reason: impl Into<String>) -> Self {
-        Self::Final(Unevaluated::refused(reason))
-    }
-
-    fn at(self, expression: Option<&Expression>, byte: usize) -> Self {
-        let place = |reason: Unevaluated| match expression {
-            Some(expression) if !has_place(&reason) => reason.at(&expression.locate(byte)),
-            _ => reason,
-        };
-        match self {
-            Self::Error(reason) => Self::Error(place(reason)),
-            Self::Final(reason) => Self::Final(place(reason)),
-        }
-    }
-}
-
-impl From<Unevaluated> for Failure {
-    fn from(reason: Unevaluated) -> Self {
-        match reason {
-            Unevaluated::Refused { .. } => Self::Error(reason),
-            _ => Self::Final(reason),
-        }
-    }
-}
-
-impl From<Failure> for Unevaluated {
-    fn from((Failure::Error(reason) | Failure::Final(reason)): Failure) -> Self {
-        reason
-    }
-}
-
 /// True if nothing is gained by the place of the expression.
 fn has_place(reason: &Unevaluated) -> bool {
     !matches!(reason, Unevaluated::Limit { place: None, .. } | Unevaluated::Refused { place: None, .. })
-}
-
-fn refused<T>(reason: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Error(Unevaluated::refused(reason)))
 }
 
 /// A reference to something outside of the expression.
@@ -172,8 +135,21 @@ impl Evaluation<'_> {
         });
         match value {
             // A part that is unknown was given its place where it was read.
-            Ok(value) => Ok(value),
-            Err(failure) => Err(failure.at(self.expression, node.at)),
+            Ok(value) => {
+                if let Value::Unknown(reason) = &value {
+                    self.meter.meet(reason);
+                }
+                Ok(value)
+            }
+            Err(failure) => Err(self.failure_at(failure, node.at)),
+        }
+    }
+
+    fn failure_at(&self, failure: Failure, at: usize) -> Failure {
+        match (self.expression, &failure) {
+            (None, _) => failure,
+            (_, Failure::Final(reason)) if has_place(reason) => failure,
+            (Some(expression), _) => failure.at(&expression.locate(at)),
         }
     }
 
@@ -181,7 +157,7 @@ impl Evaluation<'_> {
         match &node.kind {
             NodeKind::Null => Ok(Value::Null(Type::Dynamic)),
             NodeKind::Bool(value) => Ok(Value::Bool(*value)),
-            NodeKind::Number(text) => Ok(Value::Number(Number::parse(text)?)),
+            NodeKind::Number(text) => Number::parse(text).map(Value::Number),
             NodeKind::Text(text) => Ok(Value::text(text)),
             NodeKind::Template(parts) => self.template(parts, names),
             NodeKind::Wrapped(inner) => self.value(inner, names),
@@ -194,7 +170,8 @@ impl Evaluation<'_> {
             NodeKind::Operation(first, others) => self.operation(first, others, names),
             NodeKind::Tuple(items) => {
                 self.meter.budget.spend_elements(items.len())?;
-                Ok(Value::tuple(items.iter().map(|item| self.value(item, names)).collect::<Result<_, _>>()?))
+                let items = items.iter().map(|item| self.value(item, names)).collect::<Result<_, _>>()?;
+                self.meter.made(Value::tuple(items))
             }
             NodeKind::Object(pairs) => self.object(pairs, names),
             NodeKind::For(each) => self.each(each, names),
@@ -217,8 +194,8 @@ impl Evaluation<'_> {
     /// A value that is unknown for a reason of this place.
     fn placed(&self, value: Value, at: usize) -> Value {
         match (value, self.expression) {
-            (Value::Unknown(kind, reason), Some(expression)) if !has_place(&reason) => {
-                Value::unknown(kind, Unevaluated::clone(&reason).at(&expression.locate(at)))
+            (Value::Unknown(reason), Some(expression)) if !has_place(&reason) => {
+                Value::unknown(Unevaluated::clone(&reason).at(&expression.locate(at)))
             }
             (value, _) => value,
         }
@@ -229,7 +206,7 @@ impl Evaluation<'_> {
         let mut unknown = None;
         for part in parts {
             let value = self.value(part, names)?;
-            self.append(&value, &mut text, &mut unknown).map_err(|failure| failure.at(self.expression, part.at))?;
+            self.append(&value, &mut text, &mut unknown).map_err(|failure| self.failure_at(failure, part.at))?;
         }
         Ok(unknown.unwrap_or_else(|| Value::text(text)))
     }
@@ -237,7 +214,7 @@ impl Evaluation<'_> {
     /// Appends a value to a text, which becomes unknown if the value is.
     fn append(&self, value: &Value, text: &mut String, unknown: &mut Option<Value>) -> Result<(), Failure> {
         if value.is_null() {
-            return refused("a part of a string is null");
+            return refused(Cause::Null, "a part of a string is null");
         }
         match value.convert(&Type::String)? {
             Value::String(part) => {
@@ -255,18 +232,21 @@ impl Evaluation<'_> {
         let mut unknown = None;
         for (key, value) in pairs {
             if matches!(key.kind, NodeKind::Traversal(..)) && key.as_reference().is_some() {
-                return refused("a key with points in it is neither in quotes nor in parentheses");
+                return Err(Failure::invalid("a key with points in it is neither in quotes nor in parentheses"));
             }
             let (key, value) = (self.value(key, names)?, self.value(value, names)?);
             if key.is_null() {
-                return refused("a key of an object is null");
+                return refused(Cause::Null, "a key of an object is null");
             }
             match key.convert(&Type::String)? {
                 Value::String(key) => drop(attributes.insert(key, value)),
-                Value::Unknown(_, reason) => unknown = unknown.or(Some(reason)),
+                Value::Unknown(reason) => unknown = unknown.or(Some(reason)),
                 _ => {}
             }
         }
-        Ok(unknown.map_or_else(|| Value::Object(attributes.into()), |reason| Value::Unknown(Type::Dynamic, reason)))
+        match unknown {
+            Some(reason) => Ok(Value::Unknown(reason)),
+            None => self.meter.made(Value::object(attributes)),
+        }
     }
 }

@@ -1,11 +1,12 @@
-//! Templates that are values: what names mean in them, and the function that renders one.
+//! Templates in files: what names mean in them.
 //!
-//! Source: terraform and opentofu `internal/lang/funcs/string.go`, `MakeTemplateStringFunc`; `descriptions.go`.
+//! Source: terraform `internal/lang/funcs/filesystem.go`, `MakeTemplateFileFunc`.
 
-use super::syntax::{Call, Node, NodeKind};
-use super::{Evaluated, Evaluation, Failure, Meter, Names, Reference, Scope, refused};
+use super::calls::refused;
+use super::syntax::Node;
+use super::{Evaluated, Failure, Meter, Reference, Scope};
 use crate::functions::Tools;
-use crate::value::{Type, Unevaluated, Value};
+use crate::value::{Cause, Unevaluated, Value};
 
 /// What names mean in a template: the variables that are given to it, and the functions of where it is rendered.
 pub struct TemplateScope<'a> {
@@ -21,81 +22,41 @@ impl Scope for TemplateScope<'_> {
     }
 
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
-        let missing = || Failure::refused(format!("the template has no variable for {reference}"));
-        if let Value::Unknown(_, reason) = self.variables {
+        let missing = || Failure::invalid(format!("the template has no variable for {reference}"));
+        if let Value::Unknown(reason) = self.variables {
             return Ok(Value::from(reason));
         }
         let variable = self.variables.attributes().and_then(|all| all.get(reference.name)).ok_or_else(missing)?;
         match (reference.member(), variable) {
             (None, value) => Ok(value.clone()),
-            (Some(_), Value::Unknown(_, reason)) => Ok(Value::from(reason)),
+            (Some(_), Value::Unknown(reason)) => Ok(Value::from(reason)),
             (Some(name), value) => {
                 let part = value.attributes().and_then(|all| all.get(name)).cloned();
-                part.map_or_else(|| refused(format!("there is no {reference}")), Ok)
+                part.map_or_else(|| refused(Cause::MissingPart, format!("there is no {reference}")), Ok)
             }
         }
     }
 
     fn call(&self, name: &str, arguments: &[Value], meter: &Meter) -> Option<Evaluated> {
         match name {
-            "templatefile" | "templatestring" => {
-                Some(Err(Failure::refused(format!("{name}() is called in a template"))))
-            }
+            "templatefile" => Some(Err(Failure::unknown("templatefile() in a template"))),
             _ => self.outer.call(name, arguments, meter),
         }
     }
 }
 
 impl Node {
-    /// The value of a template with its variables. What it lacks is an error of the call, which `try` passes over.
+    /// The value of a template with its variables. What it lacks is no certain error of the call.
     ///
     /// # Errors
     ///
     /// What the tool refuses, and limits.
     pub fn render(&self, variables: &Value, outer: &dyn Scope, meter: &Meter) -> Evaluated {
-        let value = self.evaluate(None, &TemplateScope { outer, variables }, meter);
-        value.map_err(|failure| Unevaluated::from(failure).into())
-    }
-}
-
-impl Evaluation<'_> {
-    /// `templatestring`, whose template Terraform wants to be a reference: a literal one would be an expression already.
-    pub(super) fn render(&self, call: &Call, names: Names<'_>) -> Evaluated {
-        let [template, variables] = &call.arguments[..] else {
-            return refused(format!("templatestring() takes 2 arguments, and {} are given", call.arguments.len()));
-        };
-        let wrong = |argument: &str, why: &str| {
-            refused(format!("the argument \"{argument}\" of templatestring() is wrong: {why}"))
-        };
-        let is_terraform = self.scope.tools() == Tools::TERRAFORM;
-        if is_terraform && template.as_reference().is_none() {
-            return wrong("template", "it is not a reference to a string");
-        }
-        let (template, variables) = (self.value(template, names)?, self.value(variables, names)?);
-        let text = match template {
-            Value::String(text) => text,
-            Value::Unknown(_, reason) => return Ok(Value::Unknown(Type::Dynamic, reason)),
-            _ => return wrong("template", "it is not a string"),
-        };
-        match variables.attributes() {
-            Some(all) if !all.keys().all(|name| is_name(name)) => return wrong("vars", "a key of it is not a name"),
-            None if !matches!(variables, Value::Unknown(..)) => {
-                return wrong("vars", "it is neither an object nor a map");
+        match self.evaluate(None, &TemplateScope { outer, variables }, meter) {
+            Err(Failure::Final(Unevaluated::Refused { reason, .. })) => {
+                Err(Failure::unknown(format!("a template where {reason}")))
             }
-            _ => {}
-        }
-        let parsed = Node::parse_template(&text, 0).map_err(|error| {
-            Failure::Error(Unevaluated::refused(format!("the template of templatestring() is wrong: {}", error.kind)))
-        })?;
-        match parsed.render(&variables, self.scope, self.meter)? {
-            Value::Null(_) => refused("the result of templatestring() is null"),
-            value if is_terraform => Ok(value.convert(&Type::String)?),
-            value => Ok(value),
+            value => value,
         }
     }
-}
-
-fn is_name(text: &str) -> bool {
-    let kind = Node::parse(text, 0..text.len()).map(|node| node.kind);
-    matches!(kind, Ok(NodeKind::Name(_) | NodeKind::Null | NodeKind::Bool(_)))
 }

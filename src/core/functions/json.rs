@@ -3,39 +3,30 @@
 //! Source: `cty/json`; Go's `encoding/json`.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use super::{refuse, text};
-use crate::value::{Budget, Elements, Number, Type, Unevaluated, Value};
+use super::{text, uncertain};
+use crate::value::{Budget, Cause, Elements, Failure, Number, Type, Value};
 
 /// How deep values may be nested.
 const DEPTH: usize = 100;
 
 /// A value as JSON without white space.
-pub(super) fn encode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
-    let Some(value) = arguments.first() else { return refuse("an argument is required") };
-    if let Some(reason) = value.unknown_part() {
-        return Ok(Value::Unknown(Type::String, reason.clone()));
-    }
-    Ok(Value::text(write(value, budget)?))
-}
-
-/// A known value as JSON.
-pub(super) fn write(value: &Value, budget: &Budget) -> Result<String, Unevaluated> {
+pub(super) fn encode(arguments: &[Value], budget: &Budget) -> Result<Value, Failure> {
+    let Some(value) = arguments.first() else { return uncertain("no argument") };
     let mut json = String::new();
     push(value, &mut json, budget)?;
-    Ok(json)
+    Ok(Value::text(json))
 }
 
-fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Unevaluated> {
+fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Failure> {
     budget.spend(8)?;
     match value {
-        Value::Null(_) | Value::Unknown(..) => json.push_str("null"),
+        Value::Null(_) | Value::Unknown(_) => json.push_str("null"),
         Value::Bool(value) => json.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) if number.is_infinite() => return refuse("an infinity is no number of JSON"),
         Value::Number(number) => json.push_str(&number.to_string()),
         Value::String(text) => {
-            budget.spend_text(text.len())?;
+            // An escape has six characters.
+            budget.spend_text(text.len().saturating_mul(6))?;
             push_string(text, json);
         }
         _ => {
@@ -61,7 +52,7 @@ fn push(value: &Value, json: &mut String, budget: &Budget) -> Result<(), Unevalu
 }
 
 /// A string between quotes, with what HTML takes for markup escaped.
-pub(super) fn push_string(text: &str, json: &mut String) {
+fn push_string(text: &str, json: &mut String) {
     json.push('"');
     for c in text.chars() {
         match c {
@@ -81,7 +72,7 @@ pub(super) fn push_string(text: &str, json: &mut String) {
 }
 
 /// The value that JSON means: objects, tuples, and what they are made of.
-pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
+pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Failure> {
     let mut reader = JsonReader { text: text(arguments, 0), at: 0, budget };
     budget.spend_text(reader.text.len())?;
     let value = reader.value(0)?;
@@ -96,8 +87,8 @@ struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    fn refuse<T>(&self, what: &str) -> Result<T, Unevaluated> {
-        refuse(format!("{what}, at byte {} of the JSON", self.at))
+    fn refuse<T>(&self, what: &str) -> Result<T, Failure> {
+        Err(Cause::WrongJson.refuses(format!("{what}, at byte {} of the JSON", self.at)))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -120,10 +111,10 @@ impl<'a> JsonReader<'a> {
         is_next
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+    fn value(&mut self, depth: usize) -> Result<Value, Failure> {
         self.budget.spend_elements(1)?;
         if depth == DEPTH {
-            return Err(Unevaluated::limit(format!("JSON that is nested more than {DEPTH} deep")));
+            return Err(Failure::unknown(format!("JSON that is nested more than {DEPTH} deep")));
         }
         self.skip_space();
         match self.peek() {
@@ -138,11 +129,11 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+    fn object(&mut self, depth: usize) -> Result<Value, Failure> {
         let mut attributes = Elements::new();
         self.at += 1;
         if self.accept("}") {
-            return Ok(Value::Object(Arc::default()));
+            return Ok(Value::object(Elements::new()));
         }
         loop {
             self.skip_space();
@@ -155,7 +146,7 @@ impl<'a> JsonReader<'a> {
             }
             attributes.insert(name, self.value(depth + 1)?);
             if self.accept("}") {
-                return Ok(Value::Object(Arc::new(attributes)));
+                return Ok(Value::object(attributes));
             }
             if !self.accept(",") {
                 return self.refuse("a comma is missing");
@@ -163,7 +154,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+    fn array(&mut self, depth: usize) -> Result<Value, Failure> {
         let mut elements = Vec::new();
         self.at += 1;
         if self.accept("]") {
@@ -188,7 +179,7 @@ impl<'a> JsonReader<'a> {
         self.at - start
     }
 
-    fn number(&mut self) -> Result<Value, Unevaluated> {
+    fn number(&mut self) -> Result<Value, Failure> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         let is_zero = self.peek() == Some(b'0');
@@ -207,7 +198,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// The content of a string that starts here.
-    fn string(&mut self) -> Result<String, Unevaluated> {
+    fn string(&mut self) -> Result<String, Failure> {
         self.at += 1;
         let mut content = String::new();
         loop {
@@ -222,7 +213,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Unevaluated> {
+    fn escape(&mut self) -> Result<char, Failure> {
         let escape = self.peek();
         self.at += usize::from(escape.is_some_and(|byte| byte.is_ascii()));
         Ok(match escape {
@@ -251,7 +242,7 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    fn unit(&mut self) -> Result<u32, Unevaluated> {
+    fn unit(&mut self) -> Result<u32, Failure> {
         let digits: Option<&'a str> = self.text.get(self.at..self.at + 4);
         let code = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let Some(code) = code.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {

@@ -1,21 +1,14 @@
 //! The functions of expressions: a table, and a small pure function over values for each row.
 //!
-//! A row says what a function takes and which tools have it, in their newest versions. What depends on files, the clock, chance or
-//! keys is a row whose value is unknown. Nothing here knows a configuration.
+//! A row is here because sources and versions of real configurations use it, and its value on arguments for which all versions of
+//! the tools agree; on others the value is unknown. So is that of a function without a row. What a call certainly refuses is a
+//! [`Cause`]. Nothing here knows a configuration.
 //!
 //! Source: terraform and opentofu `internal/lang/functions.go`; `github.com/zclconf/go-cty`, `cty/function`.
 
-#![expect(clippy::unnecessary_wraps, reason = "the functions of a table have one type")]
-
-mod cidr;
-mod collections;
-mod csv;
-mod dates;
 mod encodings;
-mod floats;
 mod format;
 mod general;
-mod hashes;
 mod json;
 mod lists;
 mod maps;
@@ -28,12 +21,9 @@ mod strings;
 mod table;
 #[cfg(test)]
 mod tests;
-mod titles;
 mod yaml;
 
-use std::sync::Arc;
-
-use crate::value::{Budget, Type, Unevaluated, Value};
+use crate::value::{Budget, Cause, Failure, Type, Unevaluated, Value};
 
 pub(crate) use maps::merge_deeply;
 pub(crate) use paths::clean;
@@ -61,13 +51,11 @@ impl Tools {
     }
 }
 
-/// A type that a parameter or a result has in the table.
+/// A type that a parameter has in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Whatever is given.
     Any,
-    /// True or false.
-    Bool,
     /// A number.
     Number,
     /// Text.
@@ -80,8 +68,6 @@ pub enum Kind {
     Strings,
     /// A set of values of a single type.
     Set,
-    /// A map with lists of texts.
-    ListsByKey,
 }
 
 impl Kind {
@@ -89,14 +75,12 @@ impl Kind {
     pub fn get(self) -> Type {
         match self {
             Self::Any => Type::Dynamic,
-            Self::Bool => Type::Bool,
             Self::Number => Type::Number,
             Self::String => Type::String,
             Self::List => Type::list(Type::Dynamic),
             Self::Bools => Type::list(Type::Bool),
             Self::Strings => Type::list(Type::String),
             Self::Set => Type::set(Type::Dynamic),
-            Self::ListsByKey => Type::map(Type::list(Type::String)),
         }
     }
 }
@@ -109,47 +93,35 @@ pub struct Parameter {
     /// What arguments are converted to.
     pub kind: Kind,
     takes_null: bool,
-    takes_untyped: bool,
-    takes_unknown: bool,
 }
 
 impl Parameter {
     const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, takes_null: false, takes_untyped: false, takes_unknown: false }
+        Self { name, kind, takes_null: false }
     }
 
     /// The same, where null is a value like others.
     const fn or_null(self) -> Self {
-        Self { takes_null: true, takes_untyped: true, ..self }
-    }
-
-    /// The same, where only a null that has a type is a value: the tools wait for the type of another one, in vain.
-    const fn or_typed_null(self) -> Self {
         Self { takes_null: true, ..self }
-    }
-
-    /// The same, where the function decides what becomes of an unknown value.
-    const fn or_unknown(self) -> Self {
-        Self { takes_unknown: true, ..self }
     }
 }
 
 /// A pure function over values of the types of its parameters.
-pub type Body = fn(&[Value], &Budget) -> Result<Value, Unevaluated>;
+pub type Body = fn(&[Value], &Budget) -> Result<Value, Failure>;
 
 /// How a call gets its value.
 #[derive(Debug, Clone, Copy)]
 pub enum Action {
-    /// By a pure function.
+    /// By a function of values that are known in all their parts.
     Compute(Body),
+    /// By a function that does not look at what is in the elements of its first argument, which may be unknown.
+    Select(Body),
     /// The value of the first argument that has one: `try`. The caller evaluates the arguments.
     Try,
     /// Whether the only argument has a value: `can`. The caller evaluates it.
     Can,
-    /// The first argument as a template with the second for variables: `templatestring`. The caller renders it.
-    Render,
-    /// By the tool alone.
-    Outside,
+    /// The first argument as one of the type that the second one writes: `convert`. The caller reads the type.
+    Convert,
 }
 
 /// A row of the table.
@@ -161,8 +133,6 @@ pub struct Function {
     pub parameters: &'static [Parameter],
     /// What it takes any number of after that.
     pub rest: Option<Parameter>,
-    /// The type of its value, as far as it is always the same.
-    pub returns: Kind,
     /// Who has it.
     pub tools: Tools,
     /// How a call gets its value.
@@ -179,85 +149,76 @@ impl Function {
         TABLE.iter().find(|function| function.name == name && function.tools.intersects(tool))
     }
 
-    /// The value of a call with evaluated arguments.
-    ///
-    /// Unknown if an argument that decides is, and for functions that only the tool computes.
+    /// The value of a call with evaluated arguments: unknown if an argument that decides is, and where only the tool computes it.
     ///
     /// # Errors
     ///
-    /// [`Unevaluated::Refused`] where the tool refuses the call, [`Unevaluated::Limit`] where it takes too much to compute.
+    /// What the tool certainly refuses.
     ///
     /// Source: `cty/function/function.go`, `Call`; `hclsyntax/expression.go`, `FunctionCallExpr.Value`.
-    pub fn call(&self, arguments: Vec<Value>, budget: &Budget) -> Result<Value, Unevaluated> {
+    pub fn call(&self, arguments: Vec<Value>, budget: &Budget) -> Result<Value, Failure> {
+        match self.compute(arguments, budget) {
+            Err(Failure::Final(reason)) => Ok(Value::unknown(self.in_call(reason))),
+            result => result,
+        }
+    }
+
+    fn compute(&self, arguments: Vec<Value>, budget: &Budget) -> Result<Value, Failure> {
         let name = self.name;
-        self.check_count(arguments.len())?;
-        let Action::Compute(body) = self.action else {
-            return Ok(Value::unknown(self.returns.get(), Unevaluated::limit(format!("{name}()"))));
-        };
+        let (Action::Compute(body) | Action::Select(body)) = self.action else { return uncertain("its arguments") };
+        let is_select = matches!(self.action, Action::Select(_));
+        if arguments.len() < self.parameters.len() || self.rest.is_none() && arguments.len() > self.parameters.len() {
+            return uncertain(format!("{} arguments", arguments.len()));
+        }
         let mut unknown = None;
         let mut converted = Vec::with_capacity(arguments.len());
         for (at, argument) in arguments.into_iter().enumerate() {
             let Some(parameter) = self.parameters.get(at).or(self.rest.as_ref()) else { break };
+            let is_open = is_select && !matches!(argument, Value::Unknown(_));
+            if let (false, Some(reason)) = (is_open, argument.unknown_part()) {
+                unknown = unknown.or(Some(reason.clone()));
+                continue;
+            }
+            if !is_select {
+                budget.spend(argument.size())?;
+            }
             let value =
                 if parameter.kind == Kind::Any { Ok(argument) } else { argument.convert(&parameter.kind.get()) };
-            let value = value.map_err(|problem| self.in_argument(parameter, problem))?;
-            if value.is_null() && !parameter.takes_null {
-                return Err(Unevaluated::refused(format!("the argument {:?} of {name}() is null", parameter.name)));
+            let what = || format!("the argument {:?} of {name}()", parameter.name);
+            let value = value.map_err(|failure| failure.within(&format!("{} is wrong", what())))?;
+            if let Value::Unknown(reason) = value {
+                unknown = unknown.or(Some(reason));
+                continue;
             }
-            let reason = match &value {
-                Value::Unknown(_, reason) if !parameter.takes_unknown => Some(reason.clone()),
-                Value::Null(Type::Dynamic) if !parameter.takes_untyped => {
-                    Some(Arc::new(Unevaluated::limit(format!("a null without a type in {name}()"))))
-                }
-                _ => None,
-            };
-            if let Some(reason) = reason {
-                // Where an argument could be of any type, the result could be, too.
-                let kind = if value.kind() == Type::Dynamic { Type::Dynamic } else { self.returns.get() };
-                unknown = unknown.or(Some(Value::Unknown(kind, reason)));
+            if value.is_null() && !parameter.takes_null {
+                return Err(Cause::Null.refuses(format!("{} is null", what())));
             }
             converted.push(value);
         }
-        match unknown {
-            Some(unknown) => Ok(unknown),
-            None => body(&converted, budget).map_err(|problem| self.in_call(problem)),
+        if let Some(reason) = unknown {
+            return Ok(Value::Unknown(reason));
         }
+        let value = body(&converted, budget).map_err(|failure| failure.within(&format!("{name}() fails")))?;
+        if !is_select {
+            budget.spend(value.size())?;
+        }
+        Ok(value)
     }
 
-    fn check_count(&self, given: usize) -> Result<(), Unevaluated> {
-        let needed = self.parameters.len();
-        if given < needed || given > needed && self.rest.is_none() {
-            let least = if self.rest.is_some() { "at least " } else { "" };
-            let noun = if needed == 1 { "argument" } else { "arguments" };
-            let name = self.name;
-            return Err(Unevaluated::refused(format!("{name}() takes {least}{needed} {noun}, and {given} are given")));
-        }
-        Ok(())
-    }
-
-    fn in_argument(&self, parameter: &Parameter, problem: Unevaluated) -> Unevaluated {
-        match problem {
-            Unevaluated::Refused { reason, place } => {
-                let reason = format!("the argument {:?} of {}() is wrong: {reason}", parameter.name, self.name);
-                Unevaluated::Refused { reason, place }
+    /// Names the function in what is unknown without it.
+    fn in_call(&self, reason: Unevaluated) -> Unevaluated {
+        match reason {
+            Unevaluated::Limit { what, place } if !what.contains("MB to compute") => {
+                Unevaluated::Limit { what: format!("{}() of {what}", self.name), place }
             }
-            problem => problem,
-        }
-    }
-
-    fn in_call(&self, problem: Unevaluated) -> Unevaluated {
-        match problem {
-            Unevaluated::Refused { reason, place } => {
-                Unevaluated::Refused { reason: format!("{}() fails: {reason}", self.name), place }
-            }
-            problem => problem,
+            reason => reason,
         }
     }
 }
 
-/// What a function refuses, in a few words.
-fn refuse<T>(reason: impl Into<String>) -> Result<T, Unevaluated> {
-    Err(Unevaluated::refused(reason))
+/// For arguments on which the tools do not agree, or which they may refuse: in words, what they are.
+fn uncertain<T>(what: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::unknown(what))
 }
 
 /// The text of an argument that was converted to a string.
@@ -265,18 +226,21 @@ fn text(arguments: &[Value], at: usize) -> &str {
     arguments.get(at).and_then(Value::as_text).unwrap_or_default()
 }
 
+/// The same, of which all characters must be of ASCII: what is one character elsewhere depends on tables of Unicode.
+fn ascii(arguments: &[Value], at: usize) -> Result<&str, Failure> {
+    let text = text(arguments, at);
+    if text.is_ascii() && !text.contains('\r') { Ok(text) } else { uncertain("text beyond ASCII") }
+}
+
 /// The elements of an argument that is a list, set or tuple.
 fn elements(arguments: &[Value], at: usize) -> &[Value] {
     arguments.get(at).and_then(Value::elements).map_or(&[], |elements| elements)
 }
 
-/// An argument that is a whole number.
-fn whole(arguments: &[Value], at: usize) -> Result<i64, Unevaluated> {
+/// An argument that is a whole number which is not negative.
+fn natural(arguments: &[Value], at: usize) -> Result<usize, Failure> {
     match arguments.get(at) {
-        Some(Value::Number(number)) => match number.to_i64() {
-            Some(whole) => Ok(whole),
-            None => refuse(format!("{number} is not a whole number of 64 bits")),
-        },
-        _ => refuse("a whole number is required"),
+        Some(Value::Number(number)) => number.to_usize().map_or_else(|| uncertain(format!("the number {number}")), Ok),
+        _ => uncertain("what is no number"),
     }
 }

@@ -3,9 +3,9 @@
 //! Source: Go's `path/filepath`, `Base`, `Dir`.
 
 use super::text;
-use crate::value::{Budget, Unevaluated, Value};
+use crate::value::{Budget, Failure, Value};
 
-pub(super) fn basename(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
+pub(super) fn basename(arguments: &[Value], _: &Budget) -> Result<Value, Failure> {
     let path = text(arguments, 0);
     let trimmed = path.trim_end_matches('/');
     Ok(Value::text(match trimmed.rsplit('/').next() {
@@ -16,7 +16,7 @@ pub(super) fn basename(arguments: &[Value], _: &Budget) -> Result<Value, Unevalu
 }
 
 /// What is before the last slash, without `.`, `..` and doubled slashes.
-pub(super) fn dirname(arguments: &[Value], _: &Budget) -> Result<Value, Unevaluated> {
+pub(super) fn dirname(arguments: &[Value], _: &Budget) -> Result<Value, Failure> {
     let path = text(arguments, 0);
     Ok(Value::text(clean(path.rfind('/').map_or("", |at| &path[..=at]))))
 }

@@ -20,7 +20,7 @@ use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, ParsedTexts, Reference, Scope};
 use crate::finding::{Location, Position};
 use crate::functions::Tools;
-use crate::value::{Budget, Elements, Type, Unevaluated, Value};
+use crate::value::{Budget, Cause, Type, Unevaluated, Value};
 
 /// What a stack adds to a unit that it generates.
 const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
@@ -182,7 +182,7 @@ impl<'s> Session<'s> {
                 self.meter.budget.spend_text(text.len())?;
                 Ok(text)
             }
-            Found::Missing => Err(Failure::Error(Unevaluated::limit(self.missing(path)))),
+            Found::Missing => Err(Cause::MissingFile.refuses(format!("it depends on {}", self.missing(path)))),
             Found::Denied(reason) => Err(limit(format!("{path}, {reason}"))),
         }
     }
@@ -226,7 +226,7 @@ impl Scope for Names<'_> {
         let are_included = self.place.includes.borrow().are_known();
         match (reference.name, reference.member()) {
             ("local" | "include", _) if !are_included => {
-                Err(Failure::refused(format!("{reference} is used in the path of an include")))
+                Err(Failure::invalid(format!("{reference} is used in the path of an include")))
             }
             ("local", Some(name)) => self.local(name),
             ("local", None) => Ok(self.locals()),
@@ -235,7 +235,7 @@ impl Scope for Names<'_> {
             ("values", Some(name)) => self.value_of_stack(name),
             ("values", None) => self.values_of_stack().map(|values| values.object(&values.place.file.arguments)),
             ("dependency", _) => Ok(unknown(format!("{reference}, an output of another unit"))),
-            _ => Err(Failure::refused(format!("Terragrunt knows no {reference} here"))),
+            _ => Err(Failure::invalid(format!("Terragrunt knows no {reference} here"))),
         }
     }
 
@@ -331,7 +331,7 @@ impl Names<'_> {
         let bare = includes.iter().filter(is_shown).find(|include| include.label.is_empty());
         let value = bare.map(|include| include.names.as_value()).transpose()?;
         let part = value.as_ref().and_then(|value| value.attributes()?.get(label));
-        part.cloned().ok_or_else(|| missing(format!("there is no include {label:?} with `expose = true`")))
+        part.cloned().ok_or_else(|| Failure::unknown(format!("include.{label}, which is not exposed")))
     }
 
     /// What others see of a file: its locals and what it configures, after its includes were merged.
@@ -370,16 +370,16 @@ impl Names<'_> {
 
 /// Where an error is no reason to give up, as it may not matter.
 pub(super) fn known_or_unknown(value: Evaluated) -> Value {
-    value.unwrap_or_else(|failure| Value::unknown(Type::Dynamic, failure.into()))
+    value.unwrap_or_else(|failure| Value::unknown(failure.into()))
 }
 
 pub(super) fn unknown(what: String) -> Value {
-    Value::unknown(Type::Dynamic, Unevaluated::limit(what))
+    Value::unknown(Unevaluated::limit(what))
 }
 
 /// The error of a part that a known object does not have.
 fn missing(reason: String) -> Failure {
-    Failure::Error(Unevaluated::refused(reason))
+    Cause::MissingPart.refuses(reason)
 }
 
 fn limit(what: String) -> Failure {
@@ -388,7 +388,7 @@ fn limit(what: String) -> Failure {
 
 fn object<'a>(attributes: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     let attributes = attributes.into_iter().map(|(name, value)| (Arc::from(name), value));
-    Value::Object(Arc::new(attributes.collect::<Elements>()))
+    Value::object(attributes.collect())
 }
 
 /// A value as it comes back from JSON, which has neither lists nor maps of a type, nor sets.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::context::{Names, unknown};
 use super::files::{Found, join, parent, relative};
-use crate::evaluate::{Evaluated, Failure};
+use crate::evaluate::Evaluated;
 use crate::functions::clean;
-use crate::value::{Type, Unevaluated, Value};
+use crate::value::{Cause, Type, Value};
 
 /// How many directories `find_in_parent_folders` climbs.
 const MOST_PARENTS: usize = 100;
@@ -97,14 +97,15 @@ impl Call<'_, '_> {
     pub(super) fn texts(&self) -> Result<Vec<Arc<str>>, Evaluated> {
         let text = |argument: &Value| match argument.convert(&Type::String) {
             Ok(Value::String(text)) => Ok(text),
-            Ok(Value::Unknown(kind, reason)) => Err(Ok(Value::Unknown(kind, reason))),
+            Ok(Value::Unknown(reason)) => Err(Ok(Value::Unknown(reason))),
             _ => Err(self.refuse("an argument is not a string")),
         };
         self.arguments.iter().map(text).collect()
     }
 
+    /// What Terragrunt may refuse: no certain error.
     pub(super) fn refuse(&self, reason: &str) -> Evaluated {
-        Err(Failure::Error(Unevaluated::refused(format!("{}() fails: {reason}", self.name))))
+        Ok(unknown(format!("{}() where {reason}", self.name)))
     }
 
     fn with_texts(&self) -> Evaluated {
@@ -144,7 +145,9 @@ impl Call<'_, '_> {
         match (session.environment.get(name), default) {
             (Some(Some(value)), _) => Ok(Value::text(value)),
             (Some(None), Some(default)) => Ok(Value::text(default)),
-            (Some(None), None) => self.refuse(&format!("the settings say that {name} is never set")),
+            (Some(None), None) => {
+                Err(Cause::Null.refuses(format!("get_env() fails: the settings say that {name} is never set")))
+            }
             (None, None) => {
                 let what = format!("get_env({name:?}), which the settings do not name");
                 Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = \"…\" }} }})")))

@@ -141,11 +141,11 @@ impl BlockPart<'_> {
         let place = &generate.place;
         let generate = known_or_unknown(self.names.evaluate(generate));
         let unread = |reason: &Unevaluated| Unread::of(reason.clone(), place);
-        if let Value::Unknown(_, reason) = &generate {
+        if let Value::Unknown(reason) = &generate {
             return Err(unread(reason));
         }
         let word = |name: &str| match generate.attributes().and_then(|all| all.get(name)) {
-            Some(Value::Unknown(_, reason)) => Err(unread(reason)),
+            Some(Value::Unknown(reason)) => Err(unread(reason)),
             value => Ok(value.and_then(Value::as_text).map(str::to_owned)),
         };
         let Some(path) = word("path")? else { return Ok(None) };

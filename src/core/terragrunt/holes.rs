@@ -55,7 +55,7 @@ impl Rendering {
                 self.text.push_str(&text);
                 return Ok(());
             }
-            Value::Unknown(_, reason) => reason,
+            Value::Unknown(reason) => reason,
             _ => return Err(Unevaluated::refused("a part of a generated file is null")),
         };
         let evaluate = |node: &Node| node.evaluate(expression, scope, &names.session.meter);

@@ -12,7 +12,7 @@ use crate::evaluate::syntax::{Node, NodeKind};
 use crate::evaluate::{Evaluated, Expression, Failure};
 use crate::finding::Location;
 use crate::functions::merge_deeply;
-use crate::value::{Elements, Type, Unevaluated, Value};
+use crate::value::{Type, Unevaluated, Value};
 
 /// The includes of a file, once they are known.
 #[derive(Default)]
@@ -148,7 +148,7 @@ impl<'s> Names<'s> {
     fn include(&self, block: &Stated) -> Result<IncludedPlace, Failure> {
         let at = |failure: Failure| Failure::Final(Unevaluated::from(failure).at(&block.place));
         let Some(path) = block.arguments.get("path") else {
-            return Err(at(Failure::refused("an include has no path")));
+            return Err(at(Failure::invalid("an include has no path")));
         };
         let text = self.text(path).map_err(at)?;
         let flag = |name: &str| match block.arguments.get(name).map(|value| self.evaluate(value)) {
@@ -175,7 +175,7 @@ impl<'s> Names<'s> {
     pub(super) fn text(&self, expression: &Expression) -> Result<String, Failure> {
         match self.evaluate(expression)?.convert(&Type::String)? {
             Value::String(text) => Ok(text.to_string()),
-            Value::Unknown(_, reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
+            Value::Unknown(reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
             _ => Err(Failure::Final(Unevaluated::refused("a string is required").at(&expression.place))),
         }
     }
@@ -333,7 +333,7 @@ fn merge(one: &Value, other: &Value) -> Value {
     match (one.attributes(), other.attributes()) {
         (Some(ours), Some(theirs)) => {
             let all = ours.iter().chain(theirs.iter()).map(|(name, value)| (name.clone(), value.clone()));
-            Value::Object(all.collect::<Elements>().into())
+            Value::object(all.collect())
         }
         (_, Some(_)) if one.is_null() => other.clone(),
         _ if other.is_null() => one.clone(),

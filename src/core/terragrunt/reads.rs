@@ -10,18 +10,7 @@ use super::functions::Call;
 use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
 use crate::functions::{Function, Tools, clean};
-use crate::value::{Elements, Type, Unevaluated, Value};
-
-/// Functions of Terraform over the content of a file, and over its text.
-const OF_CONTENT: &[(&str, &str)] = &[
-    ("filebase64", "base64encode"),
-    ("filebase64sha256", "base64sha256"),
-    ("filebase64sha512", "base64sha512"),
-    ("filemd5", "md5"),
-    ("filesha1", "sha1"),
-    ("filesha256", "sha256"),
-    ("filesha512", "sha512"),
-];
+use crate::value::{Cause, Elements, Type, Unevaluated, Value};
 
 impl Names<'_> {
     /// The template in a file, whose path is relative to the file with the expression.
@@ -30,13 +19,13 @@ impl Names<'_> {
             return Err(Failure::Final(Unevaluated::limit(outside(path))));
         }
         let path = join(self.place.base(), path);
-        let not_template = |_| Failure::refused(format!("{} is no template", self.session.shown(&path)));
+        let not_template = |_| Failure::unknown(format!("{}, which is no template", self.session.shown(&path)));
         Node::parse_template(&self.file_text(&path)?, 0).map_err(not_template)
     }
 
     pub(super) fn file_text(&self, path: &str) -> Result<String, Failure> {
         let bytes = self.session.text(path)?;
-        let not_text = |_| Failure::Error(Unevaluated::refused(format!("{} is not UTF-8", self.session.shown(path))));
+        let not_text = |_| Failure::unknown(format!("{}, which is not UTF-8", self.session.shown(path)));
         String::from_utf8(bytes.to_vec()).map_err(not_text)
     }
 }
@@ -70,8 +59,7 @@ impl Call<'_, '_> {
                 Ok(if is_known { Value::text(path) } else { unknown("the home directory".to_owned()) })
             }));
         }
-        let content = OF_CONTENT.iter().find(|(name, _)| *name == self.name);
-        if content.is_none() && !["file", "fileexists"].contains(&self.name) {
+        if !["file", "fileexists"].contains(&self.name) {
             return None;
         }
         Some(self.with_path(|path| {
@@ -79,12 +67,8 @@ impl Call<'_, '_> {
                 return Ok(unknown(outside(path)));
             }
             let path = join(self.names.place.base(), path);
-            match (self.name, content) {
-                ("fileexists", _) => self.file_exists(&path),
-                (_, Some((_, function))) => {
-                    let text = Value::text(self.names.file_text(&path)?);
-                    compute(function, vec![text], &self.names.session.meter)
-                }
+            match self.name {
+                "fileexists" => self.file_exists(&path),
                 _ => self.names.file_text(&path).map(Value::text),
             }
         }))
@@ -144,7 +128,7 @@ impl Call<'_, '_> {
             let value = value.map_or_else(|| self.refuse(&format!("{shown} has a value that is not constant")), Ok)?;
             values.insert((&**name).into(), value);
         }
-        compute("jsonencode", vec![Value::Object(values.into())], &session.meter)
+        compute("jsonencode", vec![Value::object(values)], &session.meter)
     }
 
     /// What another file says, which is evaluated as a unit of its own.
@@ -157,14 +141,14 @@ impl Call<'_, '_> {
         };
         let path = match path.convert(&Type::String)? {
             Value::String(path) => join(place.directory(), &path),
-            Value::Unknown(_, reason) => return Ok(Value::from(&reason)),
+            Value::Unknown(reason) => return Ok(Value::from(&reason)),
             _ => return self.refuse("the path is not a string"),
         };
         let path = match session.files.is_directory(&path) {
             Found::Is(true) => self.default_config(&path),
             Found::Is(false) => path,
             Found::Missing => {
-                let missing = || Err(Failure::Error(Unevaluated::limit(session.missing(&path))));
+                let missing = || Err(Cause::MissingFile.refuses(format!("it depends on {}", session.missing(&path))));
                 return default.cloned().map_or_else(missing, Ok);
             }
             Found::Denied(reason) => return Ok(unknown(format!("{path}, {reason}"))),
@@ -192,7 +176,7 @@ impl Call<'_, '_> {
         let [path, variables] = self.arguments else { return self.refuse("it takes a path and variables") };
         let template = match path.convert(&Type::String)? {
             Value::String(path) => self.names.template(&path)?,
-            Value::Unknown(_, reason) => return Ok(Value::from(&reason)),
+            Value::Unknown(reason) => return Ok(Value::from(&reason)),
             _ => return self.refuse("the path is not a string"),
         };
         template.render(variables, &TemplateFunctions(self.names), &self.names.session.meter)
@@ -224,6 +208,6 @@ fn outside(path: &str) -> String {
 fn compute(name: &str, arguments: Vec<Value>, meter: &Meter) -> Evaluated {
     match Function::find(name, Tools::TERRAGRUNT) {
         Some(function) => Ok(function.call(arguments, &meter.budget)?),
-        None => Err(Failure::refused(format!("there is no function {name}()"))),
+        None => Ok(unknown(format!("{name}()"))),
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{Type, Value};
+use super::Value;
 use crate::finding::Location;
 
 /// Why there is no value, as the end of a sentence with "because".
@@ -55,23 +55,33 @@ impl Unevaluated {
     }
 }
 
-/// How much may still be computed for one value: a unit is about a byte that is made or read.
+/// How much may still be computed for the values of one configuration: a unit is about a byte that is made or read.
 ///
 /// Every operation whose result may be larger than its operands spends before it computes.
 #[derive(Debug)]
 pub struct Budget {
     left: Cell<u64>,
+    most: u64,
 }
 
 impl Budget {
-    /// What one value may need: some 64 MB of text, or a million elements.
+    /// What one configuration may need: some 64 MB of text, or a million elements.
     pub const UNITS: u64 = 64 << 20;
+    /// What all root modules of a run may need together, as long as that leaves each one [`Self::LEAST`].
+    const RUN: u64 = 4 * Self::UNITS;
+    /// What each root module may need, however many there are: some twenty times of what a usual one takes.
+    const LEAST: u64 = 1 << 20;
     /// What an element of a collection costs.
     pub const ELEMENT: u64 = 64;
 
     /// A budget of so many units.
     pub const fn new(units: u64) -> Self {
-        Self { left: Cell::new(units) }
+        Self { left: Cell::new(units), most: units }
+    }
+
+    /// The budget of one of so many root modules: a share, so that it does not matter which one is read first.
+    pub fn of_root(roots: usize) -> Self {
+        Self::new((Self::RUN / length(roots).max(1)).clamp(Self::LEAST, Self::UNITS))
     }
 
     /// How many units are left.
@@ -87,7 +97,7 @@ impl Budget {
     pub fn spend(&self, units: u64) -> Result<(), Unevaluated> {
         let left = self.left.get().checked_sub(units);
         self.left.set(left.unwrap_or(0));
-        let limit = || Unevaluated::limit(format!("a value that takes more than {} MB to compute", Self::UNITS >> 20));
+        let limit = || Unevaluated::limit(format!("values that take more than {} MB to compute", self.most >> 20));
         left.map(|_| ()).ok_or_else(limit)
     }
 
@@ -97,7 +107,7 @@ impl Budget {
     ///
     /// [`Unevaluated::Limit`] if there is not so much left.
     pub fn spend_text(&self, bytes: usize) -> Result<(), Unevaluated> {
-        self.spend(u64::try_from(bytes).unwrap_or(u64::MAX))
+        self.spend(length(bytes))
     }
 
     /// Spends what so many elements of a collection cost.
@@ -106,7 +116,7 @@ impl Budget {
     ///
     /// [`Unevaluated::Limit`] if there is not so much left.
     pub fn spend_elements(&self, count: usize) -> Result<(), Unevaluated> {
-        self.spend(u64::try_from(count).unwrap_or(u64::MAX).saturating_mul(Self::ELEMENT))
+        self.spend(length(count).saturating_mul(Self::ELEMENT))
     }
 }
 
@@ -116,8 +126,13 @@ impl Default for Budget {
     }
 }
 
+/// A length as units.
+pub(super) fn length(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
 impl From<&Arc<Unevaluated>> for Value {
     fn from(reason: &Arc<Unevaluated>) -> Self {
-        Self::Unknown(Type::Dynamic, reason.clone())
+        Self::Unknown(reason.clone())
     }
 }

@@ -1,11 +1,13 @@
-//! Numbers from decimal text, and their digits.
+//! Numbers from decimal text, and as such.
 //!
 //! Source: Go's `math/big`, `ParseFloat`, `roundShortest`.
+
+use std::fmt;
 
 use num_bigint::BigUint;
 
 use super::number::{Exact, TEXT_BITS};
-use super::{Number, Unevaluated};
+use super::{Cause, Failure, Number};
 
 /// How many digits a number may be written with.
 const DIGITS: usize = 40_000;
@@ -14,64 +16,47 @@ const DIGITS: usize = 40_000;
 const POWER: i64 = 39_000;
 
 impl Number {
-    /// A decimal number: digits with at most one point, and an exponent of ten (`e`) or two (`p`); `inf` for an infinity.
+    /// A decimal number: digits with at most one point, and an exponent of ten.
     ///
     /// # Errors
     ///
-    /// [`Unevaluated::Refused`] if it is none, [`Unevaluated::Limit`] if it has too many digits.
-    pub fn parse(text: &str) -> Result<Self, Unevaluated> {
+    /// If it is none. What is too large, or is a number for the tools by rules of their own, such as `inf` and `1p3`, is unknown.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
         let (is_negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
             Some(b'+') => (false, &text[1..]),
             _ => (false, text),
         };
-        if matches!(rest, "Inf" | "inf") {
-            return Ok(Self::infinity(is_negative));
-        }
-        let refused = || Unevaluated::refused("a number is required");
-        let at = rest.find(['e', 'E', 'p', 'P']).unwrap_or(rest.len());
+        let refused = || match rest.to_ascii_lowercase().as_str() {
+            own if own.starts_with("inf") || own.contains('p') => Failure::unknown(format!("{text:?} as a number")),
+            _ => Cause::WrongText.refuses("a number is required"),
+        };
+        let at = rest.find(['e', 'E']).unwrap_or(rest.len());
         let (digits, power) = (&rest[..at], rest.get(at + 1..));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let all = format!("{whole}{fraction}");
         if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(refused());
         }
-        let is_binary = rest[at..].starts_with(['p', 'P']);
         let power = power.map_or(Ok(0), |text| parse_power(text).ok_or_else(refused))?;
-        let limit = || Unevaluated::limit(format!("a number with more than {POWER} digits"));
+        let limit = || Failure::unknown(format!("a number with more than {POWER} digits"));
         if all.len() > DIGITS || power.abs() > POWER {
             return Err(limit());
         }
         let mantissa = BigUint::parse_bytes(all.as_bytes(), 10).ok_or_else(refused)?;
-        let fraction = i64::try_from(fraction.len()).map_err(|_| limit())?;
-        let (fives, twos) =
-            if is_binary { (-fraction, power - fraction) } else { (power - fraction, power - fraction) };
-        let exact = Exact { is_negative, mantissa, exponent: twos, is_inexact: false };
-        let factor = power_of_five(fives.unsigned_abs(), TEXT_BITS + 64);
-        Ok(match fives {
+        let power = power - i64::try_from(fraction.len()).map_err(|_| limit())?;
+        let exact = Exact { is_negative, mantissa, exponent: power, is_inexact: false };
+        let factor = power_of_five(power.unsigned_abs(), TEXT_BITS + 64);
+        Ok(match power {
             ..0 => exact.quotient(&factor, TEXT_BITS),
             0 => exact.round(TEXT_BITS),
-            1.. => Exact { mantissa: exact.mantissa * &factor.mantissa, exponent: twos + factor.exponent, ..exact }
+            1.. => Exact { mantissa: exact.mantissa * &factor.mantissa, exponent: power + factor.exponent, ..exact }
                 .round(TEXT_BITS),
         })
     }
 
-    /// The digits up to a place after the point, or so many of them, rounded, and the place of the point.
-    pub(super) fn rounded_digits(&self, count: impl FnOnce(i64) -> i64) -> (Vec<u8>, i64) {
-        let (digits, point) = decimal(&self.mantissa, self.exponent);
-        let Ok(end) = usize::try_from(count(point)) else { return (Vec::new(), 0) };
-        if end >= digits.len() {
-            return (digits, point);
-        }
-        if is_nearer_above(&digits, end) {
-            return raise(&digits[..end], point);
-        }
-        let kept = digits[..end].iter().rposition(|digit| *digit != b'0').map_or(0, |at| at + 1);
-        (digits[..kept].to_vec(), if kept == 0 { 0 } else { point })
-    }
-
     /// The shortest digits that mean this number in its precision, and the place of the point after the first of them.
-    pub(super) fn shortest_digits(&self) -> (Vec<u8>, i64) {
+    fn shortest_digits(&self) -> (Vec<u8>, i64) {
         let bits = self.mantissa.bits();
         // The last bit is now half of what two numbers of this precision differ by.
         let shift = self.precision + 1 - bits;
@@ -158,5 +143,22 @@ fn raise(digits: &[u8], point: i64) -> (Vec<u8>, i64) {
             (digits, point)
         }
         None => (vec![b'1'], point + 1),
+    }
+}
+
+/// As the tools turn it into a string: without an exponent.
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (digits, point) = if self.is_zero() { (Vec::new(), 0) } else { self.shortest_digits() };
+        let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+        let digit =
+            |at: i64| usize::try_from(at).ok().and_then(|at| digits.get(at)).map_or('0', |one| char::from(*one));
+        f.write_str(if self.is_negative { "-" } else { "" })?;
+        f.write_str(&if point > 0 { (0..point).map(digit).collect() } else { "0".to_owned() })?;
+        if length > point {
+            f.write_str(".")?;
+            f.write_str(&(point..length).map(digit).collect::<String>())?;
+        }
+        Ok(())
     }
 }

@@ -1,17 +1,18 @@
 //! Values and types of expressions, as the tools compute with them: `cty`.
 //!
-//! A value is *unknown* where only the tool can compute it; it carries why, and its type as far as that is known. What reads only
-//! other parts never notices. Values know nothing of syntax, files or tools.
+//! A value is *unknown* where only the tool can compute it; it carries why. What reads only other parts never notices. Each value
+//! carries its size, so that what goes through one can be paid for before it does. Values know nothing of syntax, files or tools.
 //!
 //! Source: `github.com/zclconf/go-cty`, `cty`.
 
 mod budget;
 mod convert;
 mod decimal;
+mod failure;
 mod kind;
-mod notation;
 mod number;
 mod set;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod unify;
@@ -22,11 +23,10 @@ use std::sync::Arc;
 use crate::hcl::normal;
 
 pub use budget::{Budget, Unevaluated};
-pub use convert::{Safety, is_convertible};
+pub use failure::{Cause, Failure, Refused};
 pub use kind::Type;
-pub use notation::Notation;
 pub use number::Number;
-pub use set::quote;
+pub use shared::Shared;
 pub use unify::unify;
 
 /// The elements of a map or an object, by name.
@@ -44,17 +44,17 @@ pub enum Value {
     /// Text in normal form C; [`Value::text`] makes it.
     String(Arc<str>),
     /// Elements of one type, in order.
-    List(Type, Arc<[Value]>),
+    List(Type, Shared<[Value]>),
     /// Different known elements of one type, in the order in which the tools iterate over them; [`Value::set`] makes it.
-    Set(Type, Arc<[Value]>),
+    Set(Type, Shared<[Value]>),
     /// Elements of one type, by key.
-    Map(Type, Arc<Elements>),
+    Map(Type, Shared<Elements>),
     /// Elements of types of their own, in order.
-    Tuple(Arc<[Value]>),
+    Tuple(Shared<[Value]>),
     /// Attributes of types of their own.
-    Object(Arc<Elements>),
+    Object(Shared<Elements>),
     /// A value that only the tool can compute, and why.
-    Unknown(Type, Arc<Unevaluated>),
+    Unknown(Arc<Unevaluated>),
 }
 
 /// An answer about values, or why it is unknown.
@@ -71,16 +71,20 @@ impl Value {
         Self::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 
-    /// An unknown value of a type.
-    pub fn unknown(kind: Type, reason: Unevaluated) -> Self {
-        Self::Unknown(kind, Arc::new(reason))
+    /// A value that is unknown.
+    pub fn unknown(reason: Unevaluated) -> Self {
+        Self::Unknown(Arc::new(reason))
     }
 
-    /// A set of values of one type. Unknown if an element is: which elements are equal is then unknown.
+    /// A set of values of one type. Unknown if an element is, since which ones are equal is then unknown, and if the tools have an
+    /// order of their own for values of the type.
     pub fn set(kind: Type, elements: Vec<Self>) -> Self {
-        match elements.iter().find_map(Self::unknown_part) {
-            Some(reason) => Self::Unknown(Type::set(kind), reason.clone()),
-            None => Self::Set(kind, set::arrange(elements)),
+        match elements.iter().find_map(Self::unknown_part).cloned() {
+            Some(reason) => Self::Unknown(reason),
+            None => match set::arrange(elements) {
+                Some(elements) => Self::Set(kind, elements),
+                None => Self::unknown(Unevaluated::limit("a set of lists, maps or objects")),
+            },
         }
     }
 
@@ -94,10 +98,31 @@ impl Value {
         Self::Tuple(elements.into())
     }
 
-    /// Its type.
+    /// A map of values of one type.
+    pub fn map(kind: Type, elements: Elements) -> Self {
+        Self::Map(kind, elements.into())
+    }
+
+    /// An object.
+    pub fn object(attributes: Elements) -> Self {
+        Self::Object(attributes.into())
+    }
+
+    /// What it costs to go through all of it.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::List(_, elements) | Self::Set(_, elements) | Self::Tuple(elements) => elements.size(),
+            Self::Map(_, elements) | Self::Object(elements) => elements.size(),
+            Self::String(text) => budget::length(text.len()).saturating_add(Budget::ELEMENT),
+            Self::Null(_) | Self::Bool(_) | Self::Number(_) | Self::Unknown(_) => Budget::ELEMENT,
+        }
+    }
+
+    /// Its type, which for what is unknown is [`Type::Dynamic`]. That of a tuple or an object is as large as the value.
     pub fn kind(&self) -> Type {
         match self {
-            Self::Null(kind) | Self::Unknown(kind, _) => kind.clone(),
+            Self::Null(kind) => kind.clone(),
+            Self::Unknown(_) => Type::Dynamic,
             Self::Bool(_) => Type::Bool,
             Self::Number(_) => Type::Number,
             Self::String(_) => Type::String,
@@ -125,7 +150,7 @@ impl Value {
     }
 
     /// The elements of a list, set or tuple, in order.
-    pub fn elements(&self) -> Option<&Arc<[Self]>> {
+    pub fn elements(&self) -> Option<&Shared<[Self]>> {
         match self {
             Self::List(_, elements) | Self::Set(_, elements) | Self::Tuple(elements) => Some(elements),
             _ => None,
@@ -133,7 +158,7 @@ impl Value {
     }
 
     /// The elements of a map or object, by key.
-    pub fn attributes(&self) -> Option<&Arc<Elements>> {
+    pub fn attributes(&self) -> Option<&Shared<Elements>> {
         match self {
             Self::Map(_, elements) | Self::Object(elements) => Some(elements),
             _ => None,
@@ -143,9 +168,9 @@ impl Value {
     /// Why a part of the value is unknown, if one is.
     pub fn unknown_part(&self) -> Option<&Arc<Unevaluated>> {
         match self {
-            Self::Unknown(_, reason) => Some(reason),
-            Self::List(_, elements) | Self::Tuple(elements) => elements.iter().find_map(Self::unknown_part),
-            Self::Map(_, elements) | Self::Object(elements) => elements.values().find_map(Self::unknown_part),
+            Self::Unknown(reason) => Some(reason),
+            Self::List(_, elements) | Self::Tuple(elements) => elements.unknown_part(),
+            Self::Map(_, elements) | Self::Object(elements) => elements.unknown_part(),
             _ => None,
         }
     }
@@ -155,27 +180,41 @@ impl Value {
     /// Source: `cty/value_ops.go`, `Equals`.
     pub fn equals(&self, other: &Self) -> Known<bool> {
         match (self, other) {
-            (Self::Unknown(_, reason), _) | (_, Self::Unknown(_, reason)) => Err(reason.clone()),
+            (Self::Unknown(reason), _) | (_, Self::Unknown(reason)) => Err(reason.clone()),
             (Self::Null(_), _) | (_, Self::Null(_)) => Ok(self.is_null() && other.is_null()),
-            _ if self.kind() != other.kind() => Ok(false),
-            _ => match (self.attributes(), other.attributes()) {
-                (Some(ours), Some(theirs)) if ours.keys().ne(theirs.keys()) => Ok(false),
-                (Some(ours), Some(theirs)) => all_equal(ours.values().zip(theirs.values())),
-                _ => match (self.elements(), other.elements()) {
-                    (Some(ours), Some(theirs)) if ours.len() != theirs.len() => Ok(false),
-                    (Some(ours), Some(theirs)) => all_equal(ours.iter().zip(theirs.iter())),
-                    _ => Ok(self == other),
-                },
+            (Self::Tuple(ours), Self::Tuple(theirs)) if ours.len() == theirs.len() => {
+                all_equal(ours.iter().zip(theirs.iter()))
+            }
+            (Self::Object(ours), Self::Object(theirs)) if ours.keys().eq(theirs.keys()) => {
+                all_equal(ours.values().zip(theirs.values()))
+            }
+            (Self::List(kind, ours), Self::List(other, theirs)) if kind == other && ours.len() == theirs.len() => {
+                all_equal(ours.iter().zip(theirs.iter()))
+            }
+            (Self::Map(kind, ours), Self::Map(other, theirs)) if kind == other && ours.keys().eq(theirs.keys()) => {
+                all_equal(ours.values().zip(theirs.values()))
+            }
+            _ => match self.unknown_part().or(other.unknown_part()) {
+                // The type of what is unknown decides the types of lists and maps around it.
+                Some(reason) => Err(reason.clone()),
+                None => Ok(self == other),
             },
         }
     }
 }
 
-/// One pair that differs decides, even if others are unknown.
+/// Whether the parts of two values are equal, of which one that differs decides. The type of an untyped null within is one that the
+/// tools wait for.
 fn all_equal<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Known<bool> {
     let mut result = Ok(true);
     for (one, other) in pairs {
-        match one.equals(other) {
+        let is_untyped = |value: &Value| matches!(value, Value::Null(Type::Dynamic));
+        let equal = if is_untyped(one) || is_untyped(other) {
+            Err(Arc::new(Unevaluated::limit("a null without a type in ==")))
+        } else {
+            one.equals(other)
+        };
+        match equal {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(reason) => result = Err(reason),

@@ -1,7 +1,7 @@
 //! Numbers: binary floating point with 512 bits, as the tools compute.
 //!
-//! A number that was written or read from text has 512 bits, one that was counted 64, one from a function of mathematics 53. Results
-//! of operators have the larger precision of the operands; it decides how many digits a number has as text.
+//! A number that was written or read from text has 512 bits, one that was counted 64. Results of operators have the larger precision
+//! of the operands; it decides how many digits a number has as text. What the tools make an infinity is unknown here.
 //!
 //! Source: Go's `math/big`, `Float`; `cty/value_ops.go`.
 
@@ -11,7 +11,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 
 use super::Unevaluated;
 
-/// A number: `mantissa * 2^exponent`, or an infinity.
+/// A number: `mantissa * 2^exponent`.
 #[derive(Debug, Clone)]
 pub struct Number {
     pub(super) is_negative: bool,
@@ -20,7 +20,6 @@ pub struct Number {
     pub(super) exponent: i64,
     /// In bits.
     pub(super) precision: u64,
-    is_infinite: bool,
 }
 
 /// The precision of numbers from text.
@@ -53,68 +52,11 @@ impl Exact {
         let zeros = self.mantissa.trailing_zeros();
         self.mantissa >>= zeros.unwrap_or(0);
         let exponent = zeros.map_or(0, |zeros| self.exponent + zeros.cast_signed());
-        Number { is_negative: self.is_negative, mantissa: self.mantissa, exponent, precision, is_infinite: false }
+        Number { is_negative: self.is_negative, mantissa: self.mantissa, exponent, precision }
     }
 }
 
 impl Number {
-    /// An infinity, which some functions return.
-    pub fn infinity(is_negative: bool) -> Self {
-        Self { is_negative, mantissa: BigUint::ZERO, exponent: 0, precision: 53, is_infinite: true }
-    }
-
-    /// A number that was computed with 53 bits; `None` if it is none.
-    pub fn from_f64(value: f64) -> Option<Self> {
-        if value.is_infinite() {
-            return Some(Self::infinity(value < 0.0));
-        }
-        if value.is_nan() {
-            return None;
-        }
-        let bits = value.to_bits();
-        let (fraction, power) = (bits & ((1 << 52) - 1), (bits >> 52) & 0x7ff);
-        let mantissa = if power == 0 { fraction } else { fraction | (1 << 52) };
-        let exponent = power.max(1).cast_signed() - 1075;
-        Some(
-            Exact { is_negative: value.is_sign_negative(), mantissa: mantissa.into(), exponent, is_inexact: false }
-                .round(53),
-        )
-    }
-
-    /// The nearest number with 53 bits, or an infinity.
-    pub fn to_f64(&self) -> f64 {
-        let sign = if self.is_negative { -1.0 } else { 1.0 };
-        if self.is_infinite {
-            return sign * f64::INFINITY;
-        }
-        let size = self.exponent + self.mantissa.bits().cast_signed();
-        let bits = (size + 1074).clamp(0, 53).unsigned_abs();
-        if self.mantissa == BigUint::ZERO || size < -1074 {
-            return sign * 0.0;
-        }
-        let exact = Exact { mantissa: self.mantissa.clone(), ..Exact::from(self) };
-        // With no bits left the number is between zero and the smallest one: at least half of that, but for the very half.
-        if bits == 0 {
-            return if self.mantissa == BigUint::from(1u32) { sign * 0.0 } else { sign * f64::from_bits(1) };
-        }
-        let rounded = exact.round(bits);
-        let (digits, mut exponent) = (rounded.mantissa.iter_u64_digits().next().unwrap_or(0), rounded.exponent);
-        #[expect(clippy::cast_precision_loss, reason = "it has at most 53 bits")]
-        let mut value = digits as f64;
-        // Each step is exact, since the result is a number of 53 bits or fewer.
-        while exponent != 0 {
-            let step = exponent.clamp(-1000, 1000);
-            value *= 2f64.powi(i32::try_from(step).unwrap_or(0));
-            exponent -= step;
-        }
-        sign * value
-    }
-
-    /// A whole number that was read from text of some base.
-    pub fn whole(value: &BigInt) -> Self {
-        Self::of_integer(value, TEXT_BITS.max(value.bits()))
-    }
-
     fn of_integer(value: &BigInt, precision: u64) -> Self {
         let is_negative = value.sign() == Sign::Minus;
         Exact { is_negative, mantissa: value.magnitude().clone(), exponent: 0, is_inexact: false }.round(precision)
@@ -131,24 +73,16 @@ impl Number {
 
     /// True for zero.
     pub fn is_zero(&self) -> bool {
-        !self.is_infinite && self.mantissa == BigUint::ZERO
+        self.mantissa == BigUint::ZERO
     }
 
-    /// True for the two infinities.
-    pub fn is_infinite(&self) -> bool {
-        self.is_infinite
-    }
-
-    /// The whole number towards zero, and whether that is all of it; `None` for infinities.
-    pub fn truncate(&self) -> Option<(BigInt, bool)> {
-        if self.is_infinite {
-            return None;
-        }
+    /// The whole number towards zero, and whether that is all of it.
+    fn truncate(&self) -> (BigInt, bool) {
         let shift = self.exponent.unsigned_abs();
         let is_whole = self.exponent >= 0;
         let magnitude = if is_whole { &self.mantissa << shift } else { &self.mantissa >> shift };
         let sign = if self.is_negative { Sign::Minus } else { Sign::Plus };
-        Some((BigInt::from_biguint(sign, magnitude), is_whole))
+        (BigInt::from_biguint(sign, magnitude), is_whole)
     }
 
     /// The number if it is whole and fits.
@@ -156,7 +90,7 @@ impl Number {
         if self.exponent > 64 {
             return None;
         }
-        let (whole, is_whole) = self.truncate()?;
+        let (whole, is_whole) = self.truncate();
         if is_whole { whole.try_into().ok() } else { None }
     }
 
@@ -165,36 +99,10 @@ impl Number {
         usize::try_from(self.to_i64()?).ok()
     }
 
-    /// The nearest whole number that is not above it.
-    #[must_use]
-    pub fn floor(&self) -> Self {
-        match self.truncate() {
-            Some((whole, false)) => {
-                let whole = if self.is_negative { whole - 1 } else { whole };
-                Self::of_integer(&whole, whole.bits().max(64))
-            }
-            _ => self.clone(),
-        }
-    }
-
-    /// The nearest whole number that is not below it.
-    #[must_use]
-    pub fn ceil(&self) -> Self {
-        let floor = self.negate().floor().negate();
-        // Zero has no sign here.
-        if floor.is_zero() { floor.abs() } else { floor }
-    }
-
     /// The negative number.
     #[must_use]
     pub fn negate(&self) -> Self {
         Self { is_negative: !self.is_negative, ..self.clone() }
-    }
-
-    /// The number without its sign.
-    #[must_use]
-    pub fn abs(&self) -> Self {
-        Self { is_negative: false, ..self.clone() }
     }
 
     fn bounded(self) -> Result<Self, Unevaluated> {
@@ -207,13 +115,8 @@ impl Number {
     ///
     /// # Errors
     ///
-    /// [`Unevaluated`] if it is too large, or none.
+    /// [`Unevaluated`] if it is too large.
     pub fn add(&self, other: &Self) -> Result<Self, Unevaluated> {
-        if self.is_infinite || other.is_infinite {
-            let is_number = !(self.is_infinite && other.is_infinite && self.is_negative != other.is_negative);
-            let infinite = if self.is_infinite { self } else { other };
-            return is_number.then(|| infinite.clone()).ok_or_else(no_number);
-        }
         let exponent = self.exponent.min(other.exponent);
         let sum = self.aligned(exponent) + other.aligned(exponent);
         let is_negative = sum.sign() == Sign::Minus;
@@ -230,7 +133,7 @@ impl Number {
     ///
     /// # Errors
     ///
-    /// [`Unevaluated`] if it is too large, or none.
+    /// [`Unevaluated`] if it is too large.
     pub fn subtract(&self, other: &Self) -> Result<Self, Unevaluated> {
         self.add(&other.negate())
     }
@@ -239,13 +142,8 @@ impl Number {
     ///
     /// # Errors
     ///
-    /// [`Unevaluated`] if it is too large, or none.
+    /// [`Unevaluated`] if it is too large.
     pub fn multiply(&self, other: &Self) -> Result<Self, Unevaluated> {
-        let is_negative = self.is_negative != other.is_negative;
-        if self.is_infinite || other.is_infinite {
-            let is_number = !self.is_zero() && !other.is_zero();
-            return is_number.then(|| Self::infinity(is_negative)).ok_or_else(no_number);
-        }
         let mut product = self.product(other, TEXT_BITS);
         product.precision = self.precision.max(other.precision).max(product.mantissa.bits());
         product.bounded()
@@ -261,13 +159,10 @@ impl Number {
     ///
     /// # Errors
     ///
-    /// [`Unevaluated`] if it is too large, or none.
+    /// [`Unevaluated`] if it is too large.
     pub fn divide(&self, other: &Self) -> Result<Self, Unevaluated> {
-        let is_negative = self.is_negative != other.is_negative;
-        if other.is_infinite || self.is_infinite || other.is_zero() {
-            let is_number = self.is_infinite != other.is_infinite || (other.is_zero() && !self.is_zero());
-            let result = if other.is_infinite { Self::from(0) } else { Self::infinity(is_negative) };
-            return is_number.then_some(result).ok_or_else(no_number);
+        if other.is_zero() {
+            return Err(Unevaluated::limit("a division by zero"));
         }
         Exact::from(self).quotient(other, self.precision.max(other.precision)).bounded()
     }
@@ -280,14 +175,8 @@ impl Number {
     ///
     /// Source: `cty/value_ops.go`, `Modulo`.
     pub fn modulo(&self, other: &Self) -> Result<Self, Unevaluated> {
-        if self.is_infinite || other.is_infinite {
-            return self.multiply(other);
-        }
-        if other.is_zero() {
-            return Ok(self.clone());
-        }
         let quotient = self.divide(other)?;
-        let Some((whole, _)) = quotient.truncate() else { return Err(no_number()) };
+        let (whole, _) = quotient.truncate();
         let whole = Self::of_integer(&whole, whole.bits().max(64));
         self.subtract(&other.multiply(&whole)?)
     }
@@ -316,10 +205,6 @@ impl From<&Number> for Exact {
             is_inexact: false,
         }
     }
-}
-
-fn no_number() -> Unevaluated {
-    Unevaluated::refused("it calculates with infinities what is no number")
 }
 
 /// A number that was counted: 64 bits.
@@ -351,11 +236,10 @@ impl Ord for Number {
             return order;
         }
         let size = |number: &Self| number.exponent + number.mantissa.bits().cast_signed();
-        let order =
-            self.is_infinite.cmp(&other.is_infinite).then_with(|| size(self).cmp(&size(other))).then_with(|| {
-                let exponent = self.exponent.min(other.exponent);
-                self.aligned(exponent).magnitude().cmp(other.aligned(exponent).magnitude())
-            });
+        let order = size(self).cmp(&size(other)).then_with(|| {
+            let exponent = self.exponent.min(other.exponent);
+            self.aligned(exponent).magnitude().cmp(other.aligned(exponent).magnitude())
+        });
         if self.is_negative { order.reverse() } else { order }
     }
 }

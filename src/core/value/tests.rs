@@ -1,5 +1,4 @@
 use super::*;
-use crate::value::Safety;
 
 fn number(text: &str) -> Number {
     Number::parse(text).unwrap()
@@ -12,38 +11,20 @@ fn numbers_have_the_digits_of_the_tools() {
     assert_eq!(number("1").divide(&number("3")).unwrap().to_string(), third);
     assert_eq!(Number::from(1).divide(&Number::from(3)).unwrap().to_string(), "0.33333333333333333334");
     assert_eq!(number("0.1").add(&number("0.2")).unwrap().to_string(), "0.3");
-    assert_eq!(Number::from_f64(2f64.sqrt()).unwrap().to_string(), "1.4142135623730951");
-    for (text, shown) in [
-        ("1e21", "1000000000000000000000"),
-        ("1p3", "8"),
-        (".5", "0.5"),
-        ("5.", "5"),
-        ("-0", "-0"),
-        ("1e-7", "0.0000001"),
-    ] {
+    for (text, shown) in
+        [("1e21", "1000000000000000000000"), (".5", "0.5"), ("5.", "5"), ("-0", "-0"), ("1e-7", "0.0000001")]
+    {
         assert_eq!(number(text).to_string(), shown, "{text}");
     }
     for text in ["", "-", ".", "1_0", "0x10", " 1", "1e", "e1", "1.2.3", "--1"] {
         assert!(Number::parse(text).is_err(), "{text}");
     }
     assert_eq!(number("-5.5").modulo(&number("3")).unwrap(), number("-2.5"));
-    assert_eq!(number("-0.5").floor(), number("-1"));
-    assert_eq!(number("123456.5").write(Notation::General, Some(6)), "123456");
-    assert_eq!(number("123457.5").write(Notation::Exponent, Some(3)), "1.235e+05");
-}
-
-#[test]
-fn floats_have_the_nearest_value() {
-    for value in [0.0, 1.0, -2.5, 0.1, 1e300, -1e-300, 5e-324, f64::MAX, f64::MIN_POSITIVE, 1.5e-310] {
-        assert_eq!(Number::from_f64(value).unwrap().to_f64().to_bits(), value.to_bits(), "{value}");
-        assert_eq!(number(&format!("{value:e}")).to_f64().to_bits(), value.to_bits(), "{value}");
-    }
-    assert!((number("1e400").to_f64() - f64::INFINITY).is_nan(), "infinite");
 }
 
 #[test]
 fn huge_numbers_are_a_limit() {
-    assert!(matches!(Number::parse("1e999999999"), Err(Unevaluated::Limit { .. })));
+    assert!(matches!(Number::parse("1e999999999"), Err(Failure::Final(Unevaluated::Limit { .. }))));
     let mut product = number("1e30000");
     assert!(matches!(product.multiply(&product), Err(Unevaluated::Limit { .. })));
     product = number("1e-30000");
@@ -52,9 +33,6 @@ fn huge_numbers_are_a_limit() {
 
 #[test]
 fn sets_have_the_order_of_the_tools() {
-    let tuple = |text: &str| Value::tuple(vec![Value::Number(number(text))]);
-    let set = Value::set(tuple("1").kind(), vec![tuple("2"), tuple("1"), tuple("10"), tuple("1")]);
-    assert_eq!(set.elements().unwrap()[..], [tuple("10"), tuple("1"), tuple("2")]);
     let numbers = ["3", "20", "100"].map(|text| Value::Number(number(text)));
     let mixed = [vec![Value::Null(Type::Number)], numbers.to_vec()].concat();
     let set = Value::set(Type::Number, mixed);
@@ -67,7 +45,7 @@ fn tuples_become_lists_of_one_type() {
     let tuple = Value::tuple(vec![Value::Null(Type::Dynamic), Value::text("a"), Value::count(1)]);
     let list = Value::list(Type::String, vec![Value::Null(Type::String), Value::text("a"), Value::text("1")]);
     assert_eq!(tuple.convert(&any), Ok(list));
-    let object = |value: Value| Value::Object(Arc::new([(Arc::from("a"), value)].into()));
+    let object = |value: Value| Value::object([(Arc::from("a"), value)].into());
     assert!(Value::tuple(vec![Value::Null(Type::Dynamic), object(Value::count(1))]).convert(&any).is_err());
     assert!(Value::tuple(vec![Value::count(1), object(Value::count(1))]).convert(&any).is_err());
 }
@@ -76,14 +54,13 @@ fn tuples_become_lists_of_one_type() {
 fn the_most_general_type_is_preferred() {
     let list = Type::list(Type::Number);
     let tuple = Type::Tuple([Type::String, Type::Bool].into());
-    assert_eq!(unify(&[list, tuple], Safety::Unsafe), Some(Type::list(Type::String)));
-    assert_eq!(unify(&[Type::Bool, Type::Number], Safety::Safe), None);
-    assert_eq!(unify(&[Type::Dynamic, Type::Number], Safety::Unsafe), Some(Type::Number));
+    assert_eq!(unify(&[list, tuple]), Some(Type::list(Type::String)));
+    assert_eq!(unify(&[Type::Dynamic, Type::Number]), Some(Type::Number));
 }
 
 #[test]
 fn one_unequal_part_decides() {
-    let unknown = || Value::unknown(Type::String, Unevaluated::limit("x"));
+    let unknown = || Value::unknown(Unevaluated::limit("x"));
     let pair = |value: Value, text: &str| Value::tuple(vec![value, Value::text(text)]);
     assert_eq!(pair(unknown(), "a").equals(&pair(Value::text("x"), "b")), Ok(false));
     assert!(pair(unknown(), "a").equals(&pair(Value::text("x"), "a")).is_err());

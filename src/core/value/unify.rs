@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Type;
-use super::convert::{Safety, is_convertible};
+use super::convert::is_convertible;
 
 /// How many different types are compared with each other.
 const TYPES: usize = 256;
@@ -15,20 +15,20 @@ const TYPES: usize = 256;
 /// The type that values of these types can be converted to, if there is one.
 ///
 /// [`Type::Dynamic`] where the tools wait for a type that they do not know yet, as that of `null` next to a list.
-pub fn unify(kinds: &[Type], safety: Safety) -> Option<Type> {
-    unify_all(kinds.iter(), safety)
+pub fn unify(kinds: &[Type]) -> Option<Type> {
+    unify_all(kinds.iter())
 }
 
-pub(super) fn unify_all<'a>(kinds: impl Iterator<Item = &'a Type>, safety: Safety) -> Option<Type> {
+pub(super) fn unify_all<'a>(kinds: impl Iterator<Item = &'a Type>) -> Option<Type> {
     let mut seen = BTreeSet::new();
     let kinds: Vec<&Type> = kinds.filter(|kind| seen.insert(*kind)).collect();
     match kinds[..] {
         [] => None,
         [kind] => Some(kind.clone()),
         _ if kinds.len() > TYPES => None,
-        _ => match unify_alike(&kinds, safety) {
+        _ => match unify_alike(&kinds) {
             Alike::Unified(kind) => kind,
-            Alike::No => preferred(&kinds, safety),
+            Alike::No => preferred(&kinds),
         },
     }
 }
@@ -63,10 +63,10 @@ fn form(kind: &Type) -> Form {
     }
 }
 
-fn unify_alike(kinds: &[&Type], safety: Safety) -> Alike {
+fn unify_alike(kinds: &[&Type]) -> Alike {
     let has = |wanted: Form| kinds.iter().any(|kind| form(kind) == wanted);
     let only = |forms: &[Form]| kinds.iter().all(|kind| forms.contains(&form(kind)));
-    let elements = || unify_all(kinds.iter().filter_map(|kind| kind.element()), safety);
+    let elements = || unify_all(kinds.iter().filter_map(|kind| kind.element()));
     let alike = [Form::Map, Form::List, Form::Set, Form::Object, Form::Tuple];
     // What becomes of them depends on a type that is not known yet.
     if has(Form::Dynamic) && alike.iter().any(|form| has(*form) && only(&[*form, Form::Dynamic])) {
@@ -79,87 +79,87 @@ fn unify_alike(kinds: &[&Type], safety: Safety) -> Alike {
     } else if only(&[Form::Set]) {
         Alike::Unified(elements().map(Type::set))
     } else if only(&[Form::Object]) {
-        Alike::Unified(unify_objects(kinds, safety))
+        Alike::Unified(unify_objects(kinds))
     } else if only(&[Form::Tuple]) {
-        Alike::Unified(unify_tuples(kinds, safety))
+        Alike::Unified(unify_tuples(kinds))
     } else if has(Form::Object) && has(Form::Tuple) {
         Alike::Unified(None)
     } else if has(Form::Map) && only(&[Form::Map, Form::Object, Form::Dynamic]) {
-        in_disguise(kinds, Form::Object, attributes_as_map(kinds, safety), safety)
+        in_disguise(kinds, Form::Object, attributes_as_map(kinds))
     } else if has(Form::List) && only(&[Form::List, Form::Tuple, Form::Dynamic]) {
-        in_disguise(kinds, Form::Tuple, elements_as_list(kinds, safety), safety)
+        in_disguise(kinds, Form::Tuple, elements_as_list(kinds))
     } else {
         Alike::No
     }
 }
 
 /// Objects that are maps to their writers, or tuples that are lists, among such.
-fn in_disguise(kinds: &[&Type], disguise: Form, collection: Option<Type>, safety: Safety) -> Alike {
+fn in_disguise(kinds: &[&Type], disguise: Form, collection: Option<Type>) -> Alike {
     let Some(collection) = collection else { return Alike::No };
     let shown = kinds.iter().map(|kind| if form(kind) == disguise { &collection } else { *kind });
-    match unify_all(shown, safety) {
+    match unify_all(shown) {
         Some(kind) if kind.element().is_some() => Alike::Unified(Some(kind)),
         _ => Alike::No,
     }
 }
 
-fn unify_objects(kinds: &[&Type], safety: Safety) -> Option<Type> {
+fn unify_objects(kinds: &[&Type]) -> Option<Type> {
     let objects: Vec<_> = kinds
         .iter()
         .filter_map(|kind| if let Type::Object(attributes) = kind { Some(attributes) } else { None })
         .collect();
     let first = objects.first()?;
     if objects.iter().any(|attributes| attributes.keys().ne(first.keys())) {
-        return attributes_as_map(kinds, safety);
+        return attributes_as_map(kinds);
     }
     let attribute = |name: &Arc<str>| {
-        let kind = unify_all(objects.iter().filter_map(|attributes| attributes.get(name)), safety)?;
+        let kind = unify_all(objects.iter().filter_map(|attributes| attributes.get(name)))?;
         Some((name.clone(), kind))
     };
     let unified = Type::Object(Arc::new(first.keys().map(attribute).collect::<Option<_>>()?));
-    if all_convertible(kinds, &unified, safety) { Some(unified) } else { attributes_as_map(kinds, safety) }
+    if all_convertible(kinds, &unified) { Some(unified) } else { attributes_as_map(kinds) }
 }
 
-fn unify_tuples(kinds: &[&Type], safety: Safety) -> Option<Type> {
+fn unify_tuples(kinds: &[&Type]) -> Option<Type> {
     let tuples: Vec<_> =
         kinds.iter().filter_map(|kind| if let Type::Tuple(elements) = kind { Some(elements) } else { None }).collect();
     let first = tuples.first()?;
     if tuples.iter().any(|elements| elements.len() != first.len()) {
-        return elements_as_list(kinds, safety);
+        return elements_as_list(kinds);
     }
-    let element = |at: usize| unify_all(tuples.iter().filter_map(|elements| elements.get(at)), safety);
+    let element = |at: usize| unify_all(tuples.iter().filter_map(|elements| elements.get(at)));
     let unified = Type::Tuple((0..first.len()).map(element).collect::<Option<_>>()?);
-    if all_convertible(kinds, &unified, safety) { Some(unified) } else { elements_as_list(kinds, safety) }
+    if all_convertible(kinds, &unified) { Some(unified) } else { elements_as_list(kinds) }
 }
 
-fn attributes_as_map(kinds: &[&Type], safety: Safety) -> Option<Type> {
+fn attributes_as_map(kinds: &[&Type]) -> Option<Type> {
     let attributes = kinds
         .iter()
         .filter_map(|kind| if let Type::Object(attributes) = kind { Some(attributes.values()) } else { None });
-    let map = Type::map(unify_all(attributes.flatten(), safety)?);
-    all_convertible(kinds, &map, safety).then_some(map)
+    let map = Type::map(unify_all(attributes.flatten())?);
+    all_convertible(kinds, &map).then_some(map)
 }
 
-fn elements_as_list(kinds: &[&Type], safety: Safety) -> Option<Type> {
+fn elements_as_list(kinds: &[&Type]) -> Option<Type> {
     let elements =
         kinds.iter().filter_map(|kind| if let Type::Tuple(elements) = kind { Some(elements.iter()) } else { None });
-    let list = Type::list(unify_all(elements.flatten(), safety)?);
-    all_convertible(kinds, &list, safety).then_some(list)
+    let list = Type::list(unify_all(elements.flatten())?);
+    all_convertible(kinds, &list).then_some(list)
 }
 
-fn all_convertible(kinds: &[&Type], to: &Type, safety: Safety) -> bool {
-    kinds.iter().all(|kind| *kind == to || is_convertible(kind, to, safety))
+fn all_convertible(kinds: &[&Type], to: &Type) -> bool {
+    kinds.iter().all(|kind| *kind == to || is_convertible(kind, to))
 }
 
 /// The first of the types that the others can be converted to, the most general ones first.
-fn preferred(kinds: &[&Type], safety: Safety) -> Option<Type> {
+fn preferred(kinds: &[&Type]) -> Option<Type> {
     let mut left: Vec<&Type> = kinds.to_vec();
     while !left.is_empty() {
         // Of those that no other one is preferred to, the first.
         let is_first = |kind: &&Type| left.iter().all(|other| compare(kind, other) != Ordering::Greater);
         let at = left.iter().position(is_first).unwrap_or(0);
         let kind = left.remove(at);
-        if all_convertible(kinds, kind, safety) {
+        if all_convertible(kinds, kind) {
             return Some(kind.clone());
         }
     }

@@ -15,7 +15,7 @@ use crate::evaluate::Meter;
 use crate::path::links::FileRefusal;
 use crate::path::{shown, worktree};
 use crate::step::Step;
-use crate::value::Unevaluated;
+use crate::value::{Budget, Unevaluated};
 
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -138,7 +138,7 @@ fn refused_too(dialect: Dialect) -> Step {
 
 /// How to give a variable of the root module a value.
 pub(super) fn set(name: &str) -> String {
-    format!("set it with `--var {name}=VALUE`, `--var-file FILE` or TF_VAR_{name}")
+    format!("set it with `--var {name}=VALUE` or `--var-file FILE`; TF_VAR_{name} counts too, but not under --base")
 }
 
 /// As the system says it, where the library's own words are another's.
@@ -233,8 +233,11 @@ impl AutomaticFiles {
     /// What the configuration of a root module sees. The values of later sources go before those of earlier ones.
     pub(super) fn surroundings(&self, root: &Path, options: &TreeOptions) -> Surroundings {
         let mut values = VariableValues::default();
-        for (name, text) in &options.variables {
+        for (name, text) in &options.inputs {
             values.set(name, text);
+        }
+        for (name, text) in &options.variables {
+            values.set_from_environment(name, text);
         }
         for file in &self.files {
             values.set_all(file);
@@ -251,7 +254,7 @@ impl AutomaticFiles {
             variables: values,
             directory: worktree::absolute(root).to_string_lossy().replace('\\', "/"),
             workspace: workspace(root, options),
-            meter: Meter::default(),
+            meter: Meter::new(Budget::of_root(options.roots)),
         }
     }
 }

@@ -60,6 +60,8 @@ pub struct TreeOptions {
     pub of_either_tool: bool,
     /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
     pub variables: BTreeMap<String, String>,
+    /// What the inputs of a unit set in their place.
+    pub inputs: BTreeMap<String, String>,
     /// The values that the command line gives, which go before all others, and the last one before those before it.
     pub assigned: Vec<Assignment>,
     /// Where test files are, relative to the root module; else in `tests`.
@@ -72,6 +74,8 @@ pub struct TreeOptions {
     pub trees: Arc<TreeMemo>,
     /// How much is listed path by path: module calls, and their requirements.
     pub listed: usize,
+    /// How many root modules share what may be computed in a run.
+    pub roots: usize,
 }
 
 /// More than any project has.
@@ -295,12 +299,14 @@ impl TreeOptions {
             fetching: false,
             of_either_tool: false,
             variables: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             assigned: Vec::new(),
             test_directory: None,
             workspace: None,
             units: UnitOptions::default(),
             trees: Arc::default(),
             listed: LISTED,
+            roots: 1,
         }
     }
 

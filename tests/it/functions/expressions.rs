@@ -5,7 +5,7 @@ use std::path::Path;
 use tflock_core::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
 use tflock_core::finding::{Location, Position};
 use tflock_core::functions::{Action, Function, TABLE, Tools};
-use tflock_core::value::{Type, Unevaluated, Value};
+use tflock_core::value::{Type, Value};
 
 use super::{generate, pools};
 use crate::support::dice::Dice;
@@ -29,9 +29,7 @@ pub enum Outcome {
 
 /// Calls of all functions in turn, with expressions between them.
 pub fn samples(count: usize) -> Vec<Sample> {
-    let is_computed =
-        |row: &&Function| row.tools.intersects(Tools::TERRAFORM) && matches!(row.action, Action::Compute(_));
-    let rows: Vec<&Function> = TABLE.iter().filter(is_computed).collect();
+    let rows: Vec<&Function> = TABLE.iter().filter(|row| is_computed(row)).collect();
     let seed = std::env::var("TFLOCK_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut dice = Dice::of(seed);
     let sample = |at: usize| {
@@ -40,6 +38,11 @@ pub fn samples(count: usize) -> Vec<Sample> {
         Sample { outcome: outcome(evaluate(&text)), text }
     };
     (0..count).map(sample).collect()
+}
+
+/// True for functions of Terraform whose arguments are values.
+pub fn is_computed(row: &Function) -> bool {
+    row.tools.intersects(Tools::TERRAFORM) && matches!(row.action, Action::Compute(_) | Action::Select(_))
 }
 
 /// Where there are no names.
@@ -51,18 +54,18 @@ impl Scope for Nothing {
     }
 
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
-        Err(Failure::refused(format!("there is no {reference}")))
+        Err(Failure::invalid(format!("there is no {reference}")))
     }
 }
 
-fn evaluate(text: &str) -> Result<Value, Unevaluated> {
+fn evaluate(text: &str) -> Evaluated {
     let place = Location { file: Path::new("main.tf").into(), position: Position::default() };
-    Ok(Expression::native(place, text).evaluate(&Nothing, &Meter::default())?)
+    Expression::native(place, text).evaluate(&Nothing, &Meter::default())
 }
 
-fn outcome(result: Result<Value, Unevaluated>) -> Outcome {
+fn outcome(result: Evaluated) -> Outcome {
     match result {
-        Err(Unevaluated::Refused { .. }) => Outcome::Refused,
+        Err(Failure::Refused(_)) => Outcome::Refused,
         Err(_) => Outcome::Unknown,
         Ok(value) if value.unknown_part().is_some() => Outcome::Unknown,
         Ok(value) => {
@@ -156,8 +159,7 @@ fn leaf(dice: &mut Dice) -> String {
     match dice.below(4) {
         0 => {
             let row = &TABLE[dice.below(TABLE.len())];
-            let is_computed = matches!(row.action, Action::Compute(_)) && row.tools.intersects(Tools::TERRAFORM);
-            if is_computed { generate::call(dice, row, 1).0 } else { scalar(dice, 0) }
+            if is_computed(row) { generate::call(dice, row, 1).0 } else { scalar(dice, 0) }
         }
         1 => collection(dice),
         _ => scalar(dice, 0),

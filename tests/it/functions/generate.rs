@@ -1,8 +1,10 @@
 //! Random calls of functions, with arguments of the types that they take.
 
-use tflock_core::functions::{Action, Function, Kind, Parameter, TABLE, Tools};
-use tflock_core::value::{Budget, Number, Type, Unevaluated, Value};
+use tflock_core::evaluate::Evaluated;
+use tflock_core::functions::{Function, Kind, Parameter, TABLE, Tools};
+use tflock_core::value::{Budget, Number, Type, Value};
 
+use super::expressions::is_computed;
 use super::pools;
 use crate::support::dice::Dice;
 
@@ -14,7 +16,7 @@ pub struct Expression {
 }
 
 /// A call of a function with random arguments, and its value.
-pub fn call(dice: &mut Dice, row: &'static Function, depth: usize) -> (String, Result<Value, Unevaluated>) {
+pub fn call(dice: &mut Dice, row: &'static Function, depth: usize) -> (String, Evaluated) {
     let mut parameters: Vec<Parameter> = row.parameters.to_vec();
     if let Some(rest) = row.rest {
         let most = if row.name == "lookup" { 1 } else { 4 };
@@ -43,8 +45,7 @@ fn argument(dice: &mut Dice, row: &Function, parameter: &Parameter, depth: usize
     }
     if depth < 2 && dice.one_in(8) {
         let other = &TABLE[dice.below(TABLE.len())];
-        let is_computed = matches!(other.action, Action::Compute(_)) && other.tools.intersects(Tools::TERRAFORM);
-        if is_computed
+        if is_computed(other)
             && let (text, Ok(value)) = call(dice, other, depth + 1)
             && value.unknown_part().is_none()
             && is_modest(&value)
@@ -53,23 +54,16 @@ fn argument(dice: &mut Dice, row: &Function, parameter: &Parameter, depth: usize
         }
     }
     match (parameter.kind, row.name, parameter.name) {
-        (Kind::String, ..) | (Kind::Any, "parseint", _) => string(pools::text(dice, row.name, parameter.name)),
+        (Kind::String, ..) => string(pools::text(dice, row.name, parameter.name)),
         (Kind::Number, ..) => number(dice),
-        (Kind::Bool, ..) => anything(dice, 0),
         (Kind::Bools, ..) => sequence(dice, |dice| if dice.one_in(6) { anything(dice, 0) } else { bool(dice) }),
         (Kind::Strings, ..) => {
             sequence(dice, |dice| if dice.one_in(8) { anything(dice, 0) } else { string(pools::word(dice)) })
         }
-        (Kind::ListsByKey, ..) => object(dice, |dice| sequence(dice, |dice| string(pools::word(dice)))),
         (Kind::Any, "merge" | "keys" | "values" | "tomap", _) | (Kind::Any, "lookup", "inputMap") => map(dice),
         (Kind::List | Kind::Set, ..)
-        | (
-            Kind::Any,
-            "concat" | "coalescelist" | "flatten" | "reverse" | "one" | "setproduct" | "tolist" | "toset" | "sum"
-            | "zipmap",
-            _,
-        )
-        | (Kind::Any, "element" | "slice" | "index" | "contains", "list") => list(dice),
+        | (Kind::Any, "concat" | "flatten" | "reverse" | "one" | "tolist" | "toset" | "zipmap", _)
+        | (Kind::Any, "element" | "slice" | "contains", "list") => list(dice),
         (Kind::Any, "formatlist", _) if dice.one_in(2) => list(dice),
         (Kind::Any, ..) => anything(dice, 2),
     }
@@ -79,7 +73,6 @@ fn argument(dice: &mut Dice, row: &Function, parameter: &Parameter, depth: usize
 fn is_modest(value: &Value) -> bool {
     match value {
         Value::String(text) => text.len() < 2000,
-        Value::Number(number) => !number.is_infinite(),
         _ => match (value.elements(), value.attributes()) {
             (Some(elements), _) => elements.len() < 60 && elements.iter().all(is_modest),
             (_, Some(attributes)) => attributes.len() < 60 && attributes.values().all(is_modest),
@@ -169,7 +162,7 @@ fn object(dice: &mut Dice, mut element: impl FnMut(&mut Dice) -> Expression) -> 
         .collect();
     let text = format!("{{ {} }}", texts.join(", "));
     let value = attributes.into_iter().map(|(key, element)| (key.into(), element.value)).collect();
-    convert(Expression { text, value: Value::Object(std::sync::Arc::new(value)) }, dice)
+    convert(Expression { text, value: Value::object(value) }, dice)
 }
 
 /// The value, or what a conversion makes of it.

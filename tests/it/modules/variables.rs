@@ -216,15 +216,41 @@ fn what_has_no_value_names_its_reason() {
         ("variable \"f\" {\n}\n", "\"./m/${var.f}\"", 2, ["not declared with `const = true`", "terraform init"]),
         ("", "\"./m/${file(\"x\")}\"", 2, ["no lock file is created", "it depends on file() (main.tf:2:19)"]),
         ("", "\"./m/${aws_x.y.id}\"", 2, ["it depends on aws_x.y.id", "main.tf:2:19"]),
-        ("", "split(\"/\")", 2, ["split() takes 2 arguments", "main.tf:2:12"]),
+        ("", "split(\"/\")", 2, ["no lock file is created", "it depends on split() of 1 arguments (main.tf:2:12)"]),
+        ("", "\"./m/${[\"a\"][1]}\"", 2, ["has no element with this key", "terraform init"]),
         ("", "null ? \"a\" : \"b\"", 2, ["a condition is null", "main.tf:2:12"]),
         ("locals {\n  a = local.b\n  b = local.a\n}\n", "local.a", 2, ["refers to itself", "main.tf:3:7"]),
-        ("", "join(\"\", [for x in range(1000000000) : x])", 2, ["range() fails", "main.tf:2:31"]),
+        (
+            "",
+            "join(\"\", [for x in range(1000000000) : x])",
+            2,
+            ["no lock file is created", "more than 1024 numbers (main.tf:2:31)"],
+        ),
     ] {
         workspace.write("main.tf", &main(declared, source));
         let run = workspace.tflock(&registry, TERRAFORM).ended_with(code);
         assert!(reasons.iter().all(|reason| run.stderr.contains(reason)), "{source}: {run}");
     }
+}
+
+/// A change may name any variable, and secrets are among them.
+#[test]
+fn values_of_the_environment_are_not_shown() {
+    let registry = widget_and_gadget();
+    let secret = "hunter2-hunter2";
+    let main = format!("{CONSTANT}module \"x\" {{\n  source = \"./m/${{var.f}}\"\n}}\n");
+    let workspace = workspace(&[("main.tf", &main)]).env("TF_VAR_f", secret);
+    let run = workspace.tflock(&registry, TERRAFORM).ended_with(2);
+    assert!(run.stderr.contains("./m/(value of TF_VAR_f)"), "{run}");
+    assert!(!run.stderr.contains(secret) && !run.stdout.contains(secret), "{run}");
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "."]);
+    workspace.git(["commit", "--quiet", "-m", "base"]);
+    let run = workspace.tflock(&registry, ["verify", "--base", "HEAD"]).ended_with(4);
+    assert!(
+        run.stderr.contains("it depends on var.f, which has no value") && run.stderr.contains("--var f=VALUE"),
+        "{run}"
+    );
 }
 
 /// An expression stays the same, and what it refers to changes: that counts as a change of the requirements.

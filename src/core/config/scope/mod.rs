@@ -12,7 +12,6 @@ mod properties_tests;
 mod providers;
 #[cfg(test)]
 mod tests;
-mod variable_type;
 
 use std::rc::Rc;
 
@@ -20,11 +19,11 @@ use super::module::{Module, Variable};
 use super::side_files::{VariableValue, VariableValues};
 use crate::dialect::Dialect;
 use crate::evaluate::syntax::Node;
-use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope};
+use crate::evaluate::{Evaluated, Expression, Failure, Memo, Meter, Reference, Scope, TypeExpression};
 use crate::functions::Tools;
+use crate::redact;
 use crate::value::{Type, Unevaluated, Value};
 pub use providers::ProviderProblem;
-use variable_type::VariableType;
 
 /// What names mean in one module, on one way to it.
 #[derive(Debug)]
@@ -82,6 +81,8 @@ pub enum Purpose {
     Version,
     /// The source or version of a provider, which has no paths.
     Provider,
+    /// A local value, which in Terraform may have parts that are known only later.
+    Local,
 }
 
 impl ModuleScope {
@@ -110,7 +111,7 @@ impl ModuleScope {
 fn string(value: &Value) -> Result<Option<String>, Unevaluated> {
     match value.convert(&Type::String) {
         Ok(Value::String(text)) => Ok(Some(text.to_string())),
-        Ok(Value::Unknown(_, reason)) => Err(Unevaluated::clone(&reason)),
+        Ok(Value::Unknown(reason)) => Err(Unevaluated::clone(&reason)),
         Ok(Value::Null(_)) => Ok(None),
         _ => Err(Unevaluated::refused("it is not a string")),
     }
@@ -133,7 +134,7 @@ impl Scope for ModuleNames<'_> {
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
         let is_tofu = self.surroundings.dialect == Dialect::OpenTofu;
         let has_paths = match self.purpose {
-            Purpose::Source => true,
+            Purpose::Source | Purpose::Local => true,
             Purpose::Version => is_tofu,
             Purpose::Provider => false,
         };
@@ -148,15 +149,18 @@ impl Scope for ModuleNames<'_> {
             ("path", Some("cwd")) if has_paths => Ok(Value::text(&self.surroundings.directory)),
             ("terraform" | "tofu", Some("workspace")) if is_tofu => match &self.surroundings.workspace {
                 Ok(name) => Ok(Value::text(name)),
-                Err(reason) => Err(Failure::refused(*reason)),
+                Err(reason) => Err(Failure::invalid(*reason)),
             },
+            _ if self.purpose == Purpose::Local && !is_tofu => {
+                Ok(unknown(Unevaluated::limit(format!("{reference}, which is known only later"))))
+            }
             _ => {
                 let usable = match (is_tofu, has_paths) {
                     (true, _) => "variables, local values, paths and the workspace",
                     (false, true) => "variables, local values and paths",
                     (false, false) => "variables and local values",
                 };
-                Err(Failure::refused(format!("it depends on {reference}, and it can use only {usable}")))
+                Err(Failure::invalid(format!("it depends on {reference}, and it can use only {usable}")))
             }
         }
     }
@@ -166,9 +170,11 @@ impl ModuleNames<'_> {
     fn local(&self, name: &str) -> Evaluated {
         let key = format!("local.{name}");
         let Some(local) = self.scope.module.names.locals.get(name) else { return Err(undeclared(&key)) };
-        let names = ModuleNames { purpose: Purpose::Source, ..*self };
+        let names = ModuleNames { purpose: Purpose::Local, ..*self };
         let meter = &self.surroundings.meter;
-        self.scope.known.value(&key, meter, || local.evaluate(&names, meter))
+        // The tools evaluate a local value before what uses it, so nothing there passes over its errors.
+        let value = self.scope.known.value(&key, meter, || local.evaluate(&names, meter));
+        value.map_err(|failure| Failure::Final(failure.into()))
     }
 
     fn variable(&self, name: &str) -> Evaluated {
@@ -192,8 +198,8 @@ impl ModuleNames<'_> {
     /// What a variable is set to, else its default, as a value of its type.
     fn converted(&self, name: &str, variable: &Variable) -> Evaluated {
         let kind = match variable.kind.as_ref() {
-            None => Some(VariableType::Plain(Type::Dynamic)),
-            Some(kind) => kind.text().and_then(VariableType::parse),
+            None => Some(TypeExpression::Plain(Type::Dynamic)),
+            Some(kind) => kind.text().and_then(TypeExpression::parse),
         };
         let Some(kind) = kind else {
             let what = format!("var.{name}, whose type cannot be read here");
@@ -206,8 +212,8 @@ impl ModuleNames<'_> {
                 None => return self.unset(name, variable),
             },
         };
-        kind.convert(&value).map_err(|problem| {
-            let problem = match problem {
+        kind.convert(&value, &self.surroundings.meter.budget).map_err(|failure| {
+            let problem = match Unevaluated::from(failure) {
                 Unevaluated::Refused { reason, .. } => {
                     Unevaluated::refused(format!("the value of var.{name} does not have its type: {reason}"))
                 }
@@ -222,7 +228,7 @@ impl ModuleNames<'_> {
         &'a self,
         name: &str,
         variable: &Variable,
-        kind: &VariableType,
+        kind: &TypeExpression,
     ) -> Result<Option<(Value, Option<&'a Expression>)>, Failure> {
         let meter = &self.surroundings.meter;
         match &self.scope.inputs {
@@ -235,9 +241,12 @@ impl ModuleNames<'_> {
                 Ok(Some((input.evaluate(&names, meter)?, Some(input))))
             }
             Inputs::Root => match self.surroundings.variables.get(name) {
-                Some(VariableValue::Text(text)) => {
+                Some(value @ (VariableValue::Text(text) | VariableValue::Environment(text))) => {
+                    if matches!(value, VariableValue::Environment(_)) {
+                        redact::remember_as(text, &format!("(value of TF_VAR_{name})"));
+                    }
                     let is_plain =
-                        variable.kind.is_none() || matches!(kind, VariableType::Plain(kind) if kind.is_primitive());
+                        variable.kind.is_none() || matches!(kind, TypeExpression::Plain(kind) if kind.is_primitive());
                     given(name, text, is_plain, meter).map(|value| Some((value, None)))
                 }
                 Some(VariableValue::Expression(value)) => Ok(Some((constant(value, meter)?, Some(value)))),
@@ -265,7 +274,7 @@ fn given(name: &str, text: &str, is_plain: bool, meter: &Meter) -> Evaluated {
         return Ok(Value::text(text));
     }
     let value = Node::parse(text, 0..text.len()).ok().and_then(|node| node.constant(meter));
-    value.ok_or_else(|| Failure::refused(format!("what var.{name} is set to is not a constant expression")))
+    value.ok_or_else(|| Failure::invalid(format!("what var.{name} is set to is not a constant expression")))
 }
 
 /// The value of an expression that has neither names nor functions: of a file of variables, or a default.
@@ -276,9 +285,9 @@ fn constant(expression: &Expression, meter: &Meter) -> Evaluated {
 }
 
 fn unknown(reason: Unevaluated) -> Value {
-    Value::unknown(Type::Dynamic, reason)
+    Value::unknown(reason)
 }
 
 fn undeclared(written: &str) -> Failure {
-    Failure::refused(format!("it depends on {written}, which is not declared"))
+    Failure::invalid(format!("it depends on {written}, which is not declared"))
 }

@@ -229,6 +229,135 @@ fn chains_of_values_are_bounded() {
     assert!((50..250).contains(&known), "{known}");
 }
 
+/// Values that take little space, because they share their parts, and for ever to go through: 4 kB of configuration.
+#[test]
+fn shared_values_are_as_large_as_what_they_share() {
+    let doubled = |first: &str, next: &str| {
+        let next = |at: usize| format!("  a{at} = {}\n", next.replace("LAST", &format!("local.a{}", at - 1)));
+        format!("locals {{\n  a0 = {first}\n{}}}\n", (1..=60).map(next).collect::<String>())
+    };
+    let uses = [
+        "contains(local.a60, 1)",
+        "join(\",\", distinct(local.a60))",
+        "length(toset(local.a60))",
+        "length(concat(local.a60, local.a60))",
+        "try(local.a60[9], \"\")",
+        "can(local.a60) ? \"\" : \"\"",
+        "format(\"%v\", local.a60)",
+        "jsonencode(local.a60)",
+        "yamlencode(local.a60)",
+        "length(flatten(local.a60))",
+        "local.a60 == local.a60 ? \"\" : \"\"",
+        "jsonencode(true ? local.a60 : [])",
+        "length([for x in local.a60 : x])",
+        "length(local.a60[*])",
+        "coalesce(local.a60)[0]",
+        "element(local.a60, 1)",
+        "reverse(local.a60)[0]",
+        "slice(local.a60, 0, 1)[0]",
+        "length(tolist(local.a60))",
+        "\"${jsonencode({ a = local.a60 })}\"",
+    ];
+    let lists = [
+        doubled("[1, 1]", "[LAST, LAST]"),
+        doubled("[1, 1]", "concat(LAST, LAST)"),
+        doubled("[[1]]", "[for x in [1, 2] : LAST]"),
+    ];
+    let texts = [
+        (doubled("\"ab\"", "\"${LAST}${LAST}\""), "local.a60"),
+        (doubled("\"ab\"", "join(LAST, [LAST, LAST])"), "local.a60"),
+        (doubled("\"ab\"", "replace(LAST, \"a\", LAST)"), "local.a60"),
+        (doubled("\"ab\"", "format(\"%s%s\", LAST, LAST)"), "local.a60"),
+        (doubled("\"ab\"", "jsonencode([LAST, LAST])"), "local.a60"),
+        (doubled("{ x = 1, y = 2 }", "{ x = LAST, y = LAST }"), "jsonencode(local.a60)"),
+        (doubled("{ x = 1, y = 2 }", "merge({ x = LAST }, { y = LAST })"), "length(keys(local.a60))"),
+        (doubled("{ x = 1, y = 2 }", "zipmap([\"x\", \"y\"], [LAST, LAST])"), "length(values(local.a60))"),
+        (doubled("{ x = 1, y = 2 }", "{ for k in [\"x\", \"y\"] : k => LAST }"), "length(local.a60)"),
+        (doubled("1e300", "LAST * LAST"), "local.a60"),
+    ];
+    let all = lists.iter().flat_map(|list| uses.iter().map(move |it| (list.clone(), *it))).chain(texts);
+    for (declared, written) in all {
+        let found = evaluated(&declared, written, &surroundings()).unwrap_err();
+        assert!(found.contains("MB to compute") || found.contains("39,000 digits"), "{declared} {written}: {found}");
+    }
+}
+
+/// What a search or a type makes of a text is paid for as well.
+#[test]
+fn searches_and_defaults_are_paid_for() {
+    let attributes: String = (0..2000).map(|at| format!("a{at} = optional(string, \"{at}\")\n")).collect();
+    let many = |element: &str, count: usize| format!("[{}]", vec![element; count].join(", "));
+    let text = "a".repeat(60_000);
+    for (declared, written) in [
+        (
+            format!(
+                "variable \"v\" {{\n  type = list(object({{\n{attributes}}}))\n  default = {}\n}}\n",
+                many("{}", 5000)
+            ),
+            "length(var.v)",
+        ),
+        (format!("locals {{\n  t = \"{text}\"\n}}\n"), "length(replace(local.t, \"/a.*b|a/\", \"\"))"),
+        (format!("locals {{\n  t = \"{text}\"\n}}\n"), "length(replace(local.t, \"\", local.t))"),
+        (
+            format!("locals {{\n  t = \"{text}\"\n}}\n"),
+            "join(\",\", [for x in split(\"\", local.t) : regex(\"a*\", local.t)])",
+        ),
+        (format!("locals {{\n  t = {}\n}}\n", many("1", 3000)), "length([for a in local.t : [for b in local.t : 1]])"),
+        (
+            format!("locals {{\n  t = {}\n}}\n", many("\"a\"", 20_000)),
+            "length([for a in local.t : contains(local.t, \"b\")])",
+        ),
+        (format!("locals {{\n  t = \"{}\"\n}}\n", "\\n".repeat(20_000)), "length(indent(10000, local.t))"),
+    ] {
+        let found = evaluated(&declared, written, &surroundings()).unwrap_err();
+        assert!(found.contains("MB to compute"), "{written}: {found}");
+    }
+}
+
+#[test]
+fn the_more_root_modules_the_less_each_may_take() {
+    let large = "join(\"\", [for a in range(1000) : join(\"\", [for b in range(10) : \"x\"])])";
+    let of = |roots: usize| {
+        let surroundings = Surroundings { meter: Meter::new(crate::value::Budget::of_root(roots)), ..surroundings() };
+        evaluated("", &format!("substr({large}, 0, 1)"), &surroundings)
+    };
+    assert_eq!(of(1).as_deref(), Ok("x"));
+    assert!(of(1000).unwrap_err().starts_with("it depends on values that take more than 1 MB to compute"));
+}
+
+/// Seen with Terraform 1.17.
+#[test]
+fn terraform_knows_parts_of_local_values() {
+    let declared = "resource \"x_y\" \"r\" {}\ndata \"x_d\" \"d\" {}\nlocals {\n  c = merge({ k = \"a\", z = data.x_d.d.id }, { k = \"b\" })\n  l = [module.other.out, \"b\"]\n  o = { z = x_y.r.id, k = \"b\", w = terraform.workspace, n = { e = each.key, i = count.index } }\n  f = [for k, v in { b = x_y.r } : k]\n  t = true ? \"b\" : data.x_d.d.id\n  u = \"${data.x_d.d.id}-b\"\n  and = false && data.x_d.d.on\n}\n";
+    let of = |dialect: Dialect, written: &str| {
+        let text = format!("{declared}module \"x\" {{\n  source = {written}\n}}\n");
+        let file = if dialect == Dialect::Terraform { "main.tf" } else { "main.tofu" };
+        let scope = ModuleScope::new(module(file, &text, dialect), Some(".".to_owned()), Inputs::Root);
+        source(&scope, &Surroundings { dialect, ..surroundings() })
+    };
+    for written in [
+        "local.c.k",
+        "local.l[1]",
+        "local.o.k",
+        "local.f[0]",
+        "local.t",
+        "local.and ? \"a\" : \"b\"",
+        "lookup(local.o, \"k\", \"a\")",
+        "length(local.o) == 4 ? \"b\" : \"a\"",
+        "keys(local.o)[0] == \"k\" ? \"b\" : \"a\"",
+    ] {
+        assert_eq!(of(Dialect::Terraform, written).as_deref(), Ok("b"), "{written}");
+    }
+    for (written, what) in
+        [("local.u", "data.x_d.d.id"), ("local.c.z", "data.x_d.d.id"), ("local.l[0]", "module.other.out")]
+    {
+        let found = of(Dialect::Terraform, written).unwrap_err();
+        assert!(found.starts_with(&format!("it depends on {what}, which is known only later")), "{found}");
+    }
+    assert!(of(Dialect::Terraform, "data.x_d.d.id").unwrap_err().contains("it can use only"));
+    assert!(of(Dialect::OpenTofu, "local.c.k").unwrap_err().contains("it can use only"));
+}
+
 #[test]
 fn terraform_looks_at_constant_variables_only() {
     let text = |written: &str| {

@@ -1,4 +1,4 @@
-//! Templates: strings in quotes, heredocs, and strings of JSON. Literals and sequences come first, as the scanner of the tools
+//! Templates: strings in quotes, heredocs, strings of JSON, and files. Literals and sequences come first, as the scanner of the tools
 //! finds them, since strip marks and the indentation of heredocs work on those; then directives are closed.
 //!
 //! Source: `hclsyntax/parser_template.go`, `scan_string_lit.rl`.
@@ -33,14 +33,11 @@ struct TemplatePieces {
 }
 
 impl TemplatePieces {
-    /// Adds the literal of so many bytes that comes next, unless it is empty.
-    fn literal(&mut self, cursor: &mut Cursor<'_>, bytes: usize, text: String) {
-        if bytes == 0 {
-            return;
-        }
-        let text = if self.strips { text.trim_start().to_owned() } else { text };
+    /// Adds the literal of so many bytes that comes next.
+    fn literal(&mut self, cursor: &mut Cursor<'_>, bytes: usize, text: &str) {
+        let text = if self.strips { text.trim_start() } else { text };
         self.strips = false;
-        self.all.push((cursor.place(), TemplatePiece::Literal(normal(&text).into_owned())));
+        self.all.push((cursor.place(), TemplatePiece::Literal(normal(text).into_owned())));
         cursor.advance(bytes);
     }
 
@@ -70,8 +67,11 @@ impl TemplatePieces {
         }
     }
 
-    /// Reads `${…}` or `%{…}`.
+    /// Reads `${…}` or `%{…}`, which must come next.
     fn sequence(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
+        if !cursor.rest().starts_with("${") && !cursor.rest().starts_with("%{") {
+            return cursor.invalid();
+        }
         let (at, is_interpolation) = (cursor.place(), cursor.peek() == Some(b'$'));
         cursor.advance(2);
         if cursor.peek() == Some(b'~') {
@@ -170,18 +170,74 @@ fn directive(cursor: &mut Cursor<'_>) -> Parsed<TemplatePiece> {
     })
 }
 
-/// A string of JSON.
-pub(super) fn bare(cursor: &mut Cursor<'_>) -> Parsed<Node> {
-    let at = cursor.place();
-    let mut pieces = TemplatePieces::default();
-    while cursor.peek().is_some() {
-        let length = until_sequence(cursor.rest());
-        pieces.literal(cursor, length, unescape_signs(&cursor.rest()[..length]));
-        if cursor.peek().is_some() {
-            pieces.sequence(cursor)?;
+/// How a template is written, which decides where it ends and what its literals are.
+#[derive(Clone, Copy)]
+enum TemplateForm<'a> {
+    /// Between quotes, with escapes.
+    Quoted,
+    /// Up to the line with the marker alone.
+    Heredoc(&'a str),
+    /// To the end of the text: a string of JSON, or a file.
+    Bare,
+}
+
+impl TemplateForm<'_> {
+    /// The bytes of what ends the template, if that comes next.
+    fn end(self, rest: &str, begins_line: bool) -> Option<usize> {
+        match self {
+            Self::Quoted => rest.starts_with('"').then_some(1),
+            Self::Heredoc(marker) => {
+                let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
+                (begins_line && ends_heredoc(line, marker)).then(|| line.trim_end_matches('\r').len())
+            }
+            Self::Bare => rest.is_empty().then_some(0),
         }
     }
-    pieces.finish(cursor, at)
+
+    /// The bytes of the literal that comes next. One of several lines is one literal for each of them.
+    fn literal(self, rest: &str) -> usize {
+        match self {
+            Self::Quoted => until_quote(rest),
+            Self::Heredoc(_) | Self::Bare => {
+                let line = rest.find('\n').map_or(rest, |end| &rest[..=end]);
+                until_sequence(line)
+            }
+        }
+    }
+
+    fn unescape(self, text: &str) -> Option<String> {
+        match self {
+            Self::Quoted => unescape(text),
+            Self::Heredoc(_) | Self::Bare => Some(unescape_signs(text)),
+        }
+    }
+}
+
+/// Reads a template up to its end.
+fn template(cursor: &mut Cursor<'_>, form: TemplateForm<'_>) -> Parsed<TemplatePieces> {
+    let mut pieces = TemplatePieces::default();
+    let mut begins_line = true;
+    loop {
+        if let Some(length) = form.end(cursor.rest(), begins_line) {
+            cursor.advance(length);
+            return Ok(pieces);
+        }
+        let literal = &cursor.rest()[..form.literal(cursor.rest())];
+        begins_line = literal.ends_with('\n');
+        if literal.is_empty() {
+            pieces.sequence(cursor)?;
+        } else if let Some(text) = form.unescape(literal) {
+            pieces.literal(cursor, literal.len(), &text);
+        } else {
+            return cursor.invalid();
+        }
+    }
+}
+
+/// A string of JSON, or a file.
+pub(super) fn bare(cursor: &mut Cursor<'_>) -> Parsed<Node> {
+    let at = cursor.place();
+    template(cursor, TemplateForm::Bare)?.finish(cursor, at)
 }
 
 /// A string in quotes.
@@ -194,23 +250,10 @@ pub(super) fn quoted(cursor: &mut Cursor<'_>) -> Parsed<Node> {
         cursor.advance(text.len() + 1);
         return cursor.node(at, NodeKind::Text(text.to_owned()));
     }
-    let mut pieces = TemplatePieces::default();
-    loop {
-        let length = until_quote(cursor.rest());
-        let Some(text) = unescape(&cursor.rest()[..length]) else { return cursor.invalid() };
-        pieces.literal(cursor, length, text);
-        match cursor.peek() {
-            Some(b'"') => {
-                cursor.advance(1);
-                return pieces.finish(cursor, at);
-            }
-            Some(b'$' | b'%') => pieces.sequence(cursor)?,
-            _ => return cursor.invalid(),
-        }
-    }
+    template(cursor, TemplateForm::Quoted)?.finish(cursor, at)
 }
 
-/// A heredoc: each line begins a literal of its own, up to the line with the marker alone.
+/// A heredoc.
 pub(super) fn heredoc(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let at = cursor.place();
     cursor.advance(2);
@@ -219,31 +262,15 @@ pub(super) fn heredoc(cursor: &mut Cursor<'_>) -> Parsed<Node> {
     let Some(marker) = cursor.peek_name() else { return cursor.invalid() };
     cursor.advance(marker.len());
     cursor.advance(usize::from(cursor.peek() == Some(b'\r')));
-    let mut pieces = TemplatePieces::default();
-    let mut begins_line = cursor.peek() == Some(b'\n');
-    if !begins_line {
+    if cursor.peek() != Some(b'\n') {
         return cursor.invalid();
     }
     cursor.advance(1);
-    loop {
-        let rest = cursor.rest();
-        let line = rest.find('\n').map_or(rest, |length| &rest[..length]);
-        if begins_line && ends_heredoc(line, marker) {
-            cursor.advance(line.trim_end_matches('\r').len());
-            if is_flush {
-                pieces.flush();
-            }
-            return pieces.finish(cursor, at);
-        }
-        let length = until_sequence(rest).min(line.len() + 1).min(rest.len());
-        begins_line = rest[..length].ends_with('\n');
-        pieces.literal(cursor, length, unescape_signs(&rest[..length]));
-        match cursor.peek() {
-            None => return cursor.invalid(),
-            Some(_) if begins_line => {}
-            Some(_) => pieces.sequence(cursor)?,
-        }
+    let mut pieces = template(cursor, TemplateForm::Heredoc(marker))?;
+    if is_flush {
+        pieces.flush();
     }
+    pieces.finish(cursor, at)
 }
 
 /// The bytes before `${` or `%{`.
@@ -267,7 +294,8 @@ fn until_quote(text: &str) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match (byte, &bytes[at + 1..]) {
-            (b'"', _) | (b'$' | b'%', [b'{', ..]) => break,
+            // A string in quotes has one line.
+            (b'"' | b'\n', _) | (b'$' | b'%', [b'{', ..]) => break,
             (b'\\', [_, ..]) => at += 2,
             (b'$', [b'$', b'{', ..]) | (b'%', [b'%', b'{', ..]) => at += 3,
             _ => at += 1,

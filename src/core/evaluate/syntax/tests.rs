@@ -134,6 +134,53 @@ fn marks_strip_the_white_space_next_to_them() {
     }
 }
 
+/// Ways to write a mark behind which configuration stands, of which all white space but that of one line stays: seen with
+/// Terraform 1.11.4. A string in quotes has no line of its own to end at.
+#[test]
+fn marks_in_files_strip_one_line() {
+    for (written, expected) in [
+        ("# ${a ~}\n\nprovider", "(str \"# \" ${a} \"\" \"\\n\" \"provider\")"),
+        ("# ${a ~}\nprovider", "(str \"# \" ${a} \"\" \"provider\")"),
+        ("# ${a ~} \t\n \nprovider", "(str \"# \" ${a} \"\" \" \\n\" \"provider\")"),
+        ("# ${a ~}\r\n\r\nprovider", "(str \"# \" ${a} \"\" \"\\r\\n\" \"provider\")"),
+        ("# ${a ~}\n${b ~}\nc", "(str \"# \" ${a} \"\" ${b} \"\" \"c\")"),
+        ("a\n\n  ${~ b}", "(str \"a\\n\" \"\\n\" \"\" ${b})"),
+        ("a\n\n${~ b}", "(str \"a\\n\" \"\" ${b})"),
+        ("a \n${~ b}", "(str \"a\" ${b})"),
+        ("%{ if a ~}\n\nb\n%{ endif ~}\n\nc", "(str (if a \"\\nb\\n\" \"\") \"\" \"\\n\" \"c\")"),
+        ("%{ if a }\n%{~ else ~}\n\nb%{ endif }", "(str (if a \"\" \"\\nb\"))"),
+        ("%{ for x in a ~}\n\n${x}\n%{ endfor ~}", "(str (for x a: (str \"\" \"\\n\" ${x} \"\\n\")))"),
+        ("%{~ for x in a ~}\n${x}%{~ endfor ~}\n", "(str (for x a: (str \"\" ${x})) \"\")"),
+        ("$${a ~}\n\nb", "\"${a ~}\\n\\nb\""),
+        ("# $${x}${a ~}\n\nb", "(str \"# ${x}\" ${a} \"\" \"\\n\" \"b\")"),
+        ("#${a ~}\u{b}\n\nb", "(str \"#\" ${a} \"\" \"\\n\" \"b\")"),
+        ("#${a ~}\u{2028}\nb", "(str \"#\" ${a} \"\" \"b\")"),
+        ("\n\n${~ a ~}\n\n", "(str \"\\n\" \"\" ${a} \"\" \"\\n\")"),
+        ("${a ~}", "${a}"),
+        ("${a ~}\n", "(str ${a} \"\")"),
+        ("a%{ if b ~}\n%{ endif ~}\n\nc", "(str \"a\" (if b \"\" \"\") \"\" \"\\n\" \"c\")"),
+    ] {
+        assert_eq!(
+            without_empty(&shape(&Node::parse_template(written, 0).unwrap())),
+            without_empty(expected),
+            "{written:?}"
+        );
+    }
+    for (written, expected) in [
+        ("\"# ${a ~}\\n\\nb\"", "(str \"# \" ${a} \"b\")"),
+        ("<<E\n# ${a ~}\n\nb\nE", "(str \"# \" ${a} \"\" \"\\n\" \"b\\n\")"),
+    ] {
+        let node = Node::parse(written, 0..written.len()).unwrap();
+        assert_eq!(without_empty(&shape(&node)), without_empty(expected), "{written:?}");
+    }
+    assert!(Node::parse("\"a\nb\"", 0..5).is_err());
+}
+
+/// Literals next to each other are one, in the tree or not, and empty ones are none.
+fn without_empty(shape: &str) -> String {
+    shape.replace("\" \"", "")
+}
+
 #[test]
 fn references_are_names_and_steps() {
     let reference = |text: &str| {

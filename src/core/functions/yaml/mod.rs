@@ -1,20 +1,19 @@
 //! YAML.
 //!
-//! The tools read YAML 1.1 with a scanner of their own. What a reader of YAML 1.2 may take for something else is unknown here: points
-//! in time, merged mappings, and tags.
+//! The tools read YAML 1.1 with a scanner of their own. What a reader of YAML 1.2 may take for something else is unknown here, and so
+//! is what it refuses: tabs, directives, tags, points in time, merged mappings, numbers that are not decimal.
 //!
 //! Source: `github.com/zclconf/go-cty-yaml`.
 
 mod write;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use num_bigint::BigInt;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
-use super::{refuse, text};
-use crate::value::{Budget, Elements, Number, Type, Unevaluated, Value};
+use super::{text, uncertain};
+use crate::value::{Budget, Elements, Failure, Number, Type, Value};
 
 pub(super) use write::encode;
 
@@ -22,84 +21,97 @@ pub(super) use write::encode;
 const DEPTH: usize = 100;
 
 /// The value of the only document: objects, tuples, and what they are made of.
-pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
+pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Failure> {
     let source = text(arguments, 0);
     budget.spend_text(source.len())?;
-    if source.contains(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
-        return refuse("it is not YAML: it has control characters");
+    let Some(source) = without_tabs(source) else { return uncertain("YAML with a tab that may be an error") };
+    if source.contains(|c: char| c.is_control() && c != '\n') || source.lines().any(|line| line.starts_with('%')) {
+        return uncertain("YAML with control characters or directives");
     }
-    let mut reader = YamlReader { parser: Parser::new_from_str(source), anchors: HashMap::new(), nodes: 0, budget };
-    match reader.document() {
-        // The reason is that of the whole call, since what surrounds it may depend on it as well.
-        Err(reason @ Unevaluated::Limit { .. }) => Ok(Value::unknown(Type::Dynamic, reason)),
-        result => result,
+    let mut reader = YamlReader { parser: Parser::new_from_str(&source), anchors: HashMap::new(), budget };
+    reader.document()
+}
+
+/// The text with a space in place of tabs behind `key:`, which the tools take for white space; `None` with other tabs.
+fn without_tabs(source: &str) -> Option<Cow<'_, str>> {
+    if !source.contains('\t') {
+        return Some(Cow::Borrowed(source));
     }
+    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let plain = |line: &str| {
+        let Some((key, value)) = line.split_once(":\t") else { return (!line.contains('\t')).then(|| line.to_owned()) };
+        let value = value.trim_start_matches('\t');
+        let is_plain =
+            key.trim_start_matches(' ').chars().all(is_key) && value.chars().all(is_key) && !value.is_empty();
+        is_plain.then(|| format!("{key}: {value}"))
+    };
+    let has_blocks = source.contains(['|', '>', '"', '\'']);
+    let lines: Option<Vec<String>> = source.split('\n').map(plain).collect();
+    lines.filter(|_| !has_blocks).map(|lines| Cow::Owned(lines.join("\n")))
 }
 
 struct YamlReader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// With the number of their nodes.
-    anchors: HashMap<usize, (Value, usize)>,
-    nodes: usize,
+    anchors: HashMap<usize, Value>,
     budget: &'a Budget,
 }
 
 impl<'a> YamlReader<'a> {
-    fn next(&mut self) -> Result<Event<'a>, Unevaluated> {
+    fn next(&mut self) -> Result<Event<'a>, Failure> {
         match self.parser.next_event() {
             Some(Ok((event, _))) => Ok(event),
-            Some(Err(problem)) => refuse(format!("it is not YAML: {}", problem.info().to_lowercase())),
+            Some(Err(problem)) => uncertain(format!("YAML with this problem: {}", problem.info().to_lowercase())),
             None => Ok(Event::StreamEnd),
         }
     }
 
-    fn document(&mut self) -> Result<Value, Unevaluated> {
+    fn document(&mut self) -> Result<Value, Failure> {
         self.next()?;
-        let Event::DocumentStart(_) = self.next()? else { return refuse("there is no document") };
+        let Event::DocumentStart(_) = self.next()? else { return uncertain("YAML without a document") };
         let first = self.next()?;
         let value = self.value(first, 0)?;
         self.next()?;
         match self.next()? {
             Event::StreamEnd => Ok(value),
-            _ => refuse("there is more than one document"),
+            _ => uncertain("YAML with several documents"),
         }
     }
 
-    fn value(&mut self, event: Event<'a>, depth: usize) -> Result<Value, Unevaluated> {
+    fn value(&mut self, event: Event<'a>, depth: usize) -> Result<Value, Failure> {
         self.budget.spend_elements(1)?;
         if depth == DEPTH {
-            return Err(Unevaluated::limit(format!("YAML that is nested more than {DEPTH} deep")));
+            return Err(Failure::unknown(format!("YAML that is nested more than {DEPTH} deep")));
         }
-        let before = self.nodes;
-        self.nodes = self.nodes.saturating_add(1);
         let (value, anchor) = match event {
             Event::Alias(anchor) => {
-                let Some((value, nodes)) = self.anchors.get(&anchor).cloned() else {
-                    return refuse("an alias contains itself");
+                let Some(value) = self.anchors.get(&anchor).cloned() else {
+                    return uncertain("YAML with an alias that contains itself");
                 };
                 // What reads the value goes through all of it, as often as it is there.
-                self.budget.spend_elements(nodes)?;
-                self.nodes = self.nodes.saturating_add(nodes);
+                self.budget.spend(value.size())?;
                 return Ok(value);
             }
             Event::Scalar(_, _, _, Some(tag))
             | Event::SequenceStart(_, Some(tag))
             | Event::MappingStart(_, Some(tag)) => {
-                return Err(Unevaluated::limit(format!("the YAML tag {:?}", tag.to_string())));
+                return Err(Failure::unknown(format!("the YAML tag {:?}", tag.to_string())));
             }
             Event::Scalar(text, ScalarStyle::Plain, anchor, None) => (resolve(&text)?, anchor),
-            Event::Scalar(text, _, anchor, None) => (Value::text(text), anchor),
+            Event::Scalar(text, _, anchor, None) => {
+                self.budget.spend_text(text.len())?;
+                (Value::text(text), anchor)
+            }
             Event::SequenceStart(anchor, None) => (self.sequence(depth)?, anchor),
             Event::MappingStart(anchor, None) => (self.mapping(depth)?, anchor),
-            _ => return refuse("a value is missing"),
+            _ => return uncertain("YAML without a value"),
         };
         if anchor > 0 {
-            self.anchors.insert(anchor, (value.clone(), self.nodes - before));
+            self.anchors.insert(anchor, value.clone());
         }
         Ok(value)
     }
 
-    fn sequence(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+    fn sequence(&mut self, depth: usize) -> Result<Value, Failure> {
         let mut elements = Vec::new();
         loop {
             match self.next()? {
@@ -109,19 +121,21 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    fn mapping(&mut self, depth: usize) -> Result<Value, Unevaluated> {
+    fn mapping(&mut self, depth: usize) -> Result<Value, Failure> {
         let mut attributes = Elements::new();
         loop {
             let key = match self.next()? {
-                Event::MappingEnd => return Ok(Value::Object(Arc::new(attributes))),
+                Event::MappingEnd => return Ok(Value::object(attributes)),
                 Event::Scalar(text, ScalarStyle::Plain, ..) if text == "<<" => {
-                    return Err(Unevaluated::limit("a merged mapping of YAML"));
+                    return Err(Failure::unknown("a merged mapping of YAML"));
                 }
                 event => self.value(event, depth + 1)?,
             };
-            let Value::String(key) = key.convert(&Type::String)? else { return refuse("a key is null") };
+            let Value::String(key) = key else { return uncertain("YAML with a key that is no text") };
             let event = self.next()?;
-            attributes.insert(key, self.value(event, depth + 1)?);
+            if attributes.insert(key, self.value(event, depth + 1)?).is_some() {
+                return uncertain("YAML with two equal keys");
+            }
         }
     }
 }
@@ -129,7 +143,7 @@ impl<'a> YamlReader<'a> {
 /// What text without quotes means.
 ///
 /// Source: `resolve.go`.
-fn resolve(text: &str) -> Result<Value, Unevaluated> {
+fn resolve(text: &str) -> Result<Value, Failure> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
             return Ok(Value::Bool(true));
@@ -138,32 +152,22 @@ fn resolve(text: &str) -> Result<Value, Unevaluated> {
             return Ok(Value::Bool(false));
         }
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null(Type::Dynamic)),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Ok(Number::infinity(false).into()),
-        "-.inf" | "-.Inf" | "-.INF" => return Ok(Number::infinity(true).into()),
-        ".nan" | ".NaN" | ".NAN" => return refuse("it has a number that is none"),
         _ => {}
     }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if digits == 4 && text.as_bytes().get(4) == Some(&b'-') {
-        return Err(Unevaluated::limit(format!("{text:?} in YAML, which may be a point in time")));
+    let begins_number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '<' | '='));
+    match is_decimal(text) {
+        true => Ok(Number::parse(text)?.into()),
+        // A version such as 1.2.3 is text for every reader, and so is a path.
+        false if begins_number && !is_dotted(text) && !text.contains('/') => {
+            uncertain(format!("{text:?} in YAML, which may be a number or a point in time"))
+        }
+        false => Ok(Value::text(text)),
     }
-    if let Some(number) = hexadecimal(text) {
-        return Ok(number.into());
-    }
-    if !is_decimal(text) {
-        return Ok(Value::text(text));
-    }
-    Ok(Number::parse(text)?.into())
 }
 
-/// `0x1f` or `0o17`, which have no sign.
-fn hexadecimal(text: &str) -> Option<Number> {
-    let (digits, radix) = match text.strip_prefix("0x") {
-        Some(digits) => (digits, 16),
-        None => (text.strip_prefix("0o")?, 8),
-    };
-    let is_number = digits.bytes().all(|byte| char::from(byte).is_digit(radix));
-    BigInt::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number).map(|number| Number::whole(&number))
+/// True for numbers with points between them, at least three, and what follows the last one.
+fn is_dotted(text: &str) -> bool {
+    text.split('.').count() > 2 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`

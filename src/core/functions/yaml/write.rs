@@ -6,8 +6,8 @@
 
 use std::fmt::Write as _;
 
-use crate::functions::refuse;
-use crate::value::{Budget, Type, Unevaluated, Value};
+use crate::functions::uncertain;
+use crate::value::{Budget, Failure, Value};
 
 /// Where the tools fold text between quotes.
 const COLUMNS: usize = 80;
@@ -15,16 +15,10 @@ const COLUMNS: usize = 80;
 /// How long a key may be that is written before its colon.
 const KEY: usize = 120;
 
-pub(in crate::functions) fn encode(arguments: &[Value], budget: &Budget) -> Result<Value, Unevaluated> {
-    let Some(value) = arguments.first() else { return refuse("an argument is required") };
-    if let Some(reason) = value.unknown_part() {
-        return Ok(Value::Unknown(Type::String, reason.clone()));
-    }
+pub(in crate::functions) fn encode(arguments: &[Value], budget: &Budget) -> Result<Value, Failure> {
+    let Some(value) = arguments.first() else { return uncertain("no argument") };
     let mut yaml = String::new();
-    match push(value, 0, &mut yaml, budget) {
-        Err(reason @ Unevaluated::Limit { .. }) => return Ok(Value::unknown(Type::String, reason)),
-        result => result?,
-    }
+    push(value, 0, &mut yaml, budget)?;
     let is_plain = matches!(value, Value::Null(_) | Value::Bool(_) | Value::Number(_));
     // A document that ends in plain text says where it ends.
     yaml.push_str(if is_plain {
@@ -38,14 +32,11 @@ pub(in crate::functions) fn encode(arguments: &[Value], budget: &Budget) -> Resu
 }
 
 /// Appends a value whose further lines are indented so far; collections begin where the text ends.
-fn push(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Result<(), Unevaluated> {
+fn push(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Result<(), Failure> {
     budget.spend(u64::try_from(indent + 8).unwrap_or(u64::MAX))?;
     match value {
-        Value::Null(_) | Value::Unknown(..) => yaml.push_str("null"),
+        Value::Null(_) | Value::Unknown(_) => yaml.push_str("null"),
         Value::Bool(value) => yaml.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) if number.is_infinite() => {
-            yaml.push_str(if number.signum() < 0 { "-.Inf" } else { "+.Inf" });
-        }
         Value::Number(number) => yaml.push_str(&number.to_string()),
         Value::String(text) => {
             budget.spend_text(text.len())?;
@@ -57,7 +48,7 @@ fn push(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Res
                 for (at, (name, value)) in attributes.iter().enumerate() {
                     push_line_start(at, indent, yaml);
                     if name.contains(is_break) || name.len() > KEY {
-                        return Err(Unevaluated::limit("a long key in YAML, or one of several lines"));
+                        return uncertain("a long key in YAML, or one of several lines");
                     }
                     push_text(name, indent, yaml)?;
                     yaml.push(':');
@@ -79,7 +70,7 @@ fn push(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Res
 }
 
 /// Appends the value of a key: a mapping in further lines, with an indentation of its own, as is a sequence without one.
-fn push_element(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Result<(), Unevaluated> {
+fn push_element(value: &Value, indent: usize, yaml: &mut String, budget: &Budget) -> Result<(), Failure> {
     let is_filled = value.attributes().is_some_and(|attributes| !attributes.is_empty());
     let is_sequence = value.elements().is_some_and(|elements| !elements.is_empty());
     let own = if is_sequence { indent } else { indent + 2 };
@@ -106,14 +97,14 @@ fn is_break(c: char) -> bool {
 }
 
 /// Source: `yaml_emitter_analyze_scalar`, `yaml_emitter_write_literal_scalar`, `yaml_emitter_write_double_quoted_scalar`.
-fn push_text(text: &str, indent: usize, yaml: &mut String) -> Result<(), Unevaluated> {
+fn push_text(text: &str, indent: usize, yaml: &mut String) -> Result<(), Failure> {
     let is_block = text.contains('\n')
         && !text.contains(" \n")
         && !text.ends_with(' ')
         && text.chars().all(|c| c == '\n' || is_printable(c) && !is_break(c));
     if is_block {
         if text.starts_with([' ', '\n']) {
-            return Err(Unevaluated::limit("text in YAML that begins with white space"));
+            return uncertain("text in YAML that begins with white space");
         }
         let end = if !text.ends_with('\n') {
             "-"
@@ -140,7 +131,7 @@ fn push_text(text: &str, indent: usize, yaml: &mut String) -> Result<(), Unevalu
     yaml.push('"');
     let line = yaml.rsplit('\n').next().unwrap_or_default();
     if text.contains(' ') && line.chars().count() > COLUMNS {
-        return Err(Unevaluated::limit("long text in YAML"));
+        return uncertain("long text in YAML");
     }
     Ok(())
 }

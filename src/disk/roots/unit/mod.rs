@@ -5,7 +5,7 @@ mod assembly;
 mod files;
 mod source;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -181,7 +181,8 @@ fn with_variables(unit: &Unit, options: &TreeOptions) -> TreeOptions {
         VariableArgument::File(file) => Assignment::File(Ok(file.clone())),
     });
     let assigned = assigned.chain(options.assigned.iter().cloned()).collect();
-    TreeOptions { variables: unit.variables.environment.clone(), assigned, workspace: None, ..options.clone() }
+    let (variables, inputs) = (BTreeMap::new(), unit.variables.environment.clone());
+    TreeOptions { variables, inputs, assigned, workspace: None, ..options.clone() }
 }
 
 fn slashed(path: &Path) -> String {

@@ -1,37 +1,43 @@
-//! Types of variables, with the attributes that values of them may lack.
+//! Types as expressions write them: of variables, with the attributes that values of them may lack, and of `convert`.
 //!
-//! Source: `ext/typeexpr` of both tools, `get_type.go`, `defaults.go`; `internal/configs/named_values.go`, `decodeVariableType`.
+//! Source: `ext/typeexpr` of both tools, `get_type.go`, `defaults.go`; `internal/configs/named_values.go`, `decodeTypeExpression`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::evaluate::Meter;
-use crate::evaluate::syntax::{Call, Node, NodeKind};
-use crate::value::{Elements, Type, Unevaluated, Value};
+use super::Meter;
+use super::syntax::{Call, Node, NodeKind};
+use crate::value::{Budget, Elements, Failure, Type, Value};
 
-/// The type of a variable.
+/// A type, as an expression writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum VariableType {
+pub enum TypeExpression {
     /// A type in which nothing may be absent.
     Plain(Type),
-    List(Box<VariableType>),
-    Set(Box<VariableType>),
-    Map(Box<VariableType>),
-    Tuple(Vec<VariableType>),
+    /// A list of elements of a type.
+    List(Box<TypeExpression>),
+    /// A set of those.
+    Set(Box<TypeExpression>),
+    /// A map of those.
+    Map(Box<TypeExpression>),
+    /// A tuple.
+    Tuple(Vec<TypeExpression>),
+    /// An object.
     Object(BTreeMap<Arc<str>, Attribute>),
 }
 
+/// An attribute of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Attribute {
-    kind: VariableType,
+pub struct Attribute {
+    kind: TypeExpression,
     /// What counts where it is absent or null: `optional(…)`.
     default: Option<Value>,
     is_optional: bool,
 }
 
-impl VariableType {
+impl TypeExpression {
     /// Reads the expression of a type; `None` if it is none.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let node = Node::parse(text, 0..text.len()).ok()?;
         // Of old a type could be in quotes.
         match node.as_text() {
@@ -41,7 +47,8 @@ impl VariableType {
         }
     }
 
-    fn of(node: &Node) -> Option<Self> {
+    /// Reads a part of an expression as a type; `None` if it is none.
+    pub(super) fn of(node: &Node) -> Option<Self> {
         Some(match &node.kind {
             NodeKind::Name(name) => Self::Plain(match name.as_str() {
                 "any" => Type::Dynamic,
@@ -71,7 +78,7 @@ impl VariableType {
     }
 
     /// The type of its values.
-    pub(super) fn get(&self) -> Type {
+    pub fn get(&self) -> Type {
         match self {
             Self::Plain(kind) => kind.clone(),
             Self::List(element) => Type::list(element.get()),
@@ -85,76 +92,96 @@ impl VariableType {
         }
     }
 
+    /// True if something in it may be absent.
+    pub(super) fn has_optional(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::List(element) | Self::Set(element) | Self::Map(element) => element.has_optional(),
+            Self::Tuple(elements) => elements.iter().any(Self::has_optional),
+            Self::Object(all) => all.values().any(|attribute| attribute.is_optional || attribute.kind.has_optional()),
+        }
+    }
+
     /// A value as one of this type.
-    pub(super) fn convert(&self, value: &Value) -> Result<Value, Unevaluated> {
-        self.filled(value).convert(&self.get())
+    ///
+    /// # Errors
+    ///
+    /// If it has no meaning there, or takes too much.
+    pub fn convert(&self, value: &Value, budget: &Budget) -> Result<Value, Failure> {
+        let filled = self.filled(value, budget)?;
+        budget.spend(filled.size())?;
+        filled.convert(&self.get())
     }
 
     /// A value with what it lacks, as far as it may lack it.
-    fn filled(&self, value: &Value) -> Value {
-        match self {
-            Self::Plain(_) => value.clone(),
-            Self::List(element) | Self::Set(element) => match value.elements() {
-                Some(elements) => Value::tuple(elements.iter().map(|value| element.filled(value)).collect()),
-                None => value.clone(),
-            },
-            Self::Tuple(kinds) => match value.elements() {
-                Some(elements) if elements.len() == kinds.len() => {
-                    Value::tuple(kinds.iter().zip(elements.iter()).map(|(kind, value)| kind.filled(value)).collect())
+    fn filled(&self, value: &Value, budget: &Budget) -> Result<Value, Failure> {
+        budget.spend_elements(1)?;
+        let fill_all = |element: &Self, values: &[Value]| {
+            values.iter().map(|value| element.filled(value, budget)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match (self, value.elements(), value.attributes()) {
+            (Self::List(element) | Self::Set(element), Some(elements), _) => Value::tuple(fill_all(element, elements)?),
+            (Self::Tuple(kinds), Some(elements), _) if elements.len() == kinds.len() => {
+                let filled = kinds.iter().zip(elements.iter()).map(|(kind, value)| kind.filled(value, budget));
+                Value::tuple(filled.collect::<Result<_, _>>()?)
+            }
+            (Self::Map(element), _, Some(elements)) => {
+                let filled = elements.iter().map(|(key, value)| Ok((key.clone(), element.filled(value, budget)?)));
+                Value::object(filled.collect::<Result<_, Failure>>()?)
+            }
+            (Self::Object(attributes), _, Some(given)) => {
+                budget.spend_elements(attributes.len())?;
+                let mut filled = Elements::new();
+                for (name, attribute) in attributes {
+                    if let Some(value) = attribute.filled(given.get(name), budget)? {
+                        filled.insert(name.clone(), value);
+                    }
                 }
-                _ => value.clone(),
-            },
-            Self::Map(element) => match value.attributes() {
-                Some(elements) => {
-                    let filled = elements.iter().map(|(key, value)| (key.clone(), element.filled(value)));
-                    Value::Object(Arc::new(filled.collect()))
-                }
-                None => value.clone(),
-            },
-            Self::Object(attributes) => match value.attributes() {
-                Some(given) => {
-                    let filled = attributes.iter().filter_map(|(name, attribute)| {
-                        attribute.filled(given.get(name)).map(|value| (name.clone(), value))
-                    });
-                    Value::Object(Arc::new(filled.collect::<Elements>()))
-                }
-                None => value.clone(),
-            },
-        }
+                Value::object(filled)
+            }
+            _ => value.clone(),
+        })
     }
 }
 
 impl Attribute {
     fn of(node: &Node) -> Option<Self> {
         let NodeKind::Call(Call { name, arguments, .. }) = &node.kind else {
-            return Some(Self { kind: VariableType::of(node)?, default: None, is_optional: false });
+            return Some(Self { kind: TypeExpression::of(node)?, default: None, is_optional: false });
         };
         match (name.as_str(), &arguments[..]) {
-            ("optional", [kind]) => Some(Self { kind: VariableType::of(kind)?, default: None, is_optional: true }),
+            ("optional", [kind]) => Some(Self { kind: TypeExpression::of(kind)?, default: None, is_optional: true }),
             ("optional", [kind, default]) => {
-                let (kind, default) = (VariableType::of(kind)?, default.constant(&Meter::default())?);
-                Some(Self { default: Some(kind.convert(&default).ok()?), kind, is_optional: true })
+                let (kind, default) = (TypeExpression::of(kind)?, default.constant(&Meter::default())?);
+                Some(Self { default: Some(kind.convert(&default, &Budget::default()).ok()?), kind, is_optional: true })
             }
-            _ => Some(Self { kind: VariableType::of(node)?, default: None, is_optional: false }),
+            _ => Some(Self { kind: TypeExpression::of(node)?, default: None, is_optional: false }),
         }
     }
 
-    fn filled(&self, given: Option<&Value>) -> Option<Value> {
-        match (given, &self.default) {
-            (None | Some(Value::Null(_)), Some(default)) => Some(default.clone()),
-            (Some(value), _) => Some(self.kind.filled(value)),
+    fn filled(&self, given: Option<&Value>, budget: &Budget) -> Result<Option<Value>, Failure> {
+        Ok(match (given, &self.default) {
+            (None | Some(Value::Null(_)), Some(default)) => {
+                budget.spend(default.size())?;
+                Some(default.clone())
+            }
+            (Some(value), _) => Some(self.kind.filled(value, budget)?),
             (None, None) => self.is_optional.then(|| Value::Null(self.kind.get())),
-        }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Unevaluated;
 
     fn converted(kind: &str, value: &str) -> Result<Value, String> {
         let value = Node::parse(value, 0..value.len()).unwrap().constant(&Meter::default()).unwrap();
-        VariableType::parse(kind).expect(kind).convert(&value).map_err(|problem| problem.to_string())
+        TypeExpression::parse(kind)
+            .expect(kind)
+            .convert(&value, &Budget::default())
+            .map_err(|failure| Unevaluated::from(failure).to_string())
     }
 
     #[test]
@@ -183,7 +210,7 @@ mod tests {
             ("tuple([string, object({ a = optional(string, \"d\") })])", "[1, {}]", "[\"1\", { a = \"d\" }]"),
         ] {
             let wanted = converted("any", expected).unwrap();
-            let wanted = wanted.convert(&VariableType::parse(kind).unwrap().get()).unwrap();
+            let wanted = wanted.convert(&TypeExpression::parse(kind).unwrap().get()).unwrap();
             assert_eq!(converted(kind, value), Ok(wanted), "{kind} {value}");
         }
         for (kind, value) in
@@ -196,7 +223,7 @@ mod tests {
     #[test]
     fn types_are_read() {
         for kind in ["string", "\"list\"", "set(any)", "map(list(string))", "object({ \"a\" = any })"] {
-            assert!(VariableType::parse(kind).is_some(), "{kind}");
+            assert!(TypeExpression::parse(kind).is_some(), "{kind}");
         }
         for kind in [
             "strnig",
@@ -207,7 +234,7 @@ mod tests {
             "1",
             "\"object\"",
         ] {
-            assert_eq!(VariableType::parse(kind).is_some(), kind == "list", "{kind}");
+            assert_eq!(TypeExpression::parse(kind).is_some(), kind == "list", "{kind}");
         }
     }
 }
