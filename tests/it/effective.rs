@@ -149,13 +149,15 @@ const EXEMPT_OVER: &str =
     "policy {\n  expired_key = \"deny\"\n}\nexempt \"expired-key\" {\n  until = \"2025-01-01\"\n}\n";
 
 /// Settings whose effect other tests show.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     ("link", "install::places: each way to link gives the files that it says"),
     ("exclude", "attack::unread: excluded directories are not searched"),
     ("policy.module_hosts", "modules: hosts that are not allowed are not asked for modules"),
     ("index.url", "index: a directory spares downloads"),
     ("index.trust", "index: what counts as if computed here"),
     ("terragrunt.env", "kinds::cases: unit-env-settings"),
+    ("terragrunt.plain", "terragrunt::facts_tests: a hole is harmless because the settings say so"),
+    ("terragrunt.harmless", "kinds::world: one line of settings has a repository read"),
 ];
 
 fn fill(text: &str, registry: &Registry) -> String {

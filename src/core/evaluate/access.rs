@@ -75,7 +75,7 @@ fn attribute(value: &Value, name: &str) -> Evaluated {
         Value::Unknown(_) => return Ok(value.clone()),
         _ => {}
     }
-    match value.attributes().and_then(|attributes| attributes.get(name).cloned()) {
+    match value.attribute(name).cloned() {
         Some(found) => Ok(found),
         None => refused(Cause::MissingPart, format!("{} has no attribute {name:?}", described(value))),
     }
@@ -96,7 +96,7 @@ fn element(value: &Value, key: &Value) -> Evaluated {
             let elements = value.elements();
             number.to_usize().and_then(|at| elements.and_then(|elements| elements.get(at).cloned()))
         }
-        Value::String(name) => value.attributes().and_then(|attributes| attributes.get(&*name).cloned()),
+        Value::String(name) => value.attribute(&name).cloned(),
         _ => None,
     };
     match element {

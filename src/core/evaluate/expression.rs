@@ -47,7 +47,7 @@ impl Expression {
     }
 
     /// The text of one in native syntax.
-    pub(super) fn native_text(&self) -> Option<&str> {
+    pub(crate) fn native_text(&self) -> Option<&str> {
         if let ExpressionSource::Native(text) = &self.source { Some(text) } else { None }
     }
 

@@ -62,6 +62,10 @@ impl Evaluation<'_> {
         let pairs = match &collection {
             Value::Null(_) => return refused(Cause::Null, "a `for` expression iterates over null"),
             Value::Unknown(reason) => return Ok(Err(reason.clone())),
+            _ if collection.is_open() => {
+                let reason = collection.unknown_part().cloned();
+                return Ok(Err(reason.unwrap_or_else(|| Arc::new(Unevaluated::limit("all attributes of an object")))));
+            }
             Value::Set(_, elements) => elements.iter().map(|value| (value.clone(), value.clone())).collect(),
             _ => match (collection.elements(), collection.attributes()) {
                 (Some(elements), _) => {

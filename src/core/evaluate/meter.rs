@@ -21,6 +21,8 @@ pub struct Meter {
     deepest: Cell<usize>,
     /// Something unknown that was met in the expression that is evaluated.
     met: RefCell<Option<Unevaluated>>,
+    /// How many `try` and `can` are around.
+    watches: Cell<usize>,
 }
 
 impl Meter {
@@ -74,9 +76,16 @@ impl Meter {
     /// Evaluates something, and says what unknown was met, if it was.
     pub(super) fn watched<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Unevaluated>) {
         let before = self.met.take();
+        self.watches.set(self.watches.get() + 1);
         let result = evaluate();
+        self.watches.set(self.watches.get() - 1);
         let met = self.met.replace(before);
         (result, met)
+    }
+
+    /// True inside `try` and `can`.
+    pub fn is_watched(&self) -> bool {
+        self.watches.get() > 0
     }
 
     /// Notes that something unknown was met: whether the tool refuses what is made of it is unknown too.

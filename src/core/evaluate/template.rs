@@ -31,7 +31,7 @@ impl Scope for TemplateScope<'_> {
             (None, value) => Ok(value.clone()),
             (Some(_), Value::Unknown(reason)) => Ok(Value::from(reason)),
             (Some(name), value) => {
-                let part = value.attributes().and_then(|all| all.get(name)).cloned();
+                let part = value.attribute(name).cloned();
                 part.map_or_else(|| refused(Cause::MissingPart, format!("there is no {reference}")), Ok)
             }
         }

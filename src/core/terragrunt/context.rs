@@ -7,13 +7,14 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::ConfigFile;
+use super::file::{ConfigFile, Stated};
 use super::files::{Files, Found, VALUES, join, parent, relative};
-use super::include::{Included, Includes};
+use super::include::{BlockPart, Included, Includes};
+use super::origin::Origin;
 use super::unread::Unread;
 use crate::config::ConfigError;
 use crate::evaluate::syntax::Node;
@@ -24,6 +25,9 @@ use crate::value::{Budget, Cause, Type, Unevaluated, Value};
 
 /// What a stack adds to a unit that it generates.
 const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
+
+/// The name of an attribute that stands for all those that an object may have besides.
+const OPEN: &str = Value::OPEN;
 
 /// Over how many files one file may read another one.
 const LEVELS: usize = 12;
@@ -105,6 +109,12 @@ pub(super) struct Session<'s> {
     pub(super) used_default: Cell<bool>,
     /// Why files cannot be parsed.
     pub(super) errors: RefCell<Vec<ConfigError>>,
+    /// What the files have that is in no table.
+    pub(super) strange: RefCell<Vec<Unread>>,
+    /// True while the outputs of dependencies are those that they have without a state.
+    pub(super) mocks: Cell<bool>,
+    /// True while files are read that decide nothing.
+    pub(super) is_scanning: Cell<bool>,
     /// What was assumed.
     pub(super) notes: RefCell<Vec<Unread>>,
     /// True once a value of a stack was used that no file has.
@@ -126,7 +136,13 @@ pub(super) struct Place {
     pub(super) is_included: bool,
     pub(super) depth: usize,
     pub(super) includes: RefCell<Includes>,
+    /// The file that includes this one.
+    includer: Option<Weak<Place>>,
     known: Memo,
+    /// What its locals come from.
+    pub(super) origins: RefCell<HashMap<String, Origin>>,
+    /// Whether all of it is valid, once that is known.
+    is_valid: Cell<Option<bool>>,
 }
 
 /// The names in one place.
@@ -138,7 +154,7 @@ pub(super) struct Names<'s> {
 
 impl<'s> Session<'s> {
     /// Reads a file for a place.
-    pub(super) fn open(&'s self, path: String, of: Option<&Place>, depth: usize) -> Result<Names<'s>, Failure> {
+    pub(super) fn open(&'s self, path: String, of: Option<&Rc<Place>>, depth: usize) -> Result<Names<'s>, Failure> {
         self.count.set(self.count.get() + 1);
         if depth > LEVELS {
             return Err(limit(format!("files that read each other over more than {LEVELS} levels")));
@@ -149,9 +165,14 @@ impl<'s> Session<'s> {
         let text = self.text(&path)?;
         let shown = relative(self.top, &path);
         let file = self.parsed.parse(&path, &shown, &text).map_err(|errors| {
-            self.errors.borrow_mut().extend(errors.iter().cloned());
+            if !self.is_scanning.get() {
+                self.errors.borrow_mut().extend(errors.iter().cloned());
+            }
             Failure::Final(Unevaluated::refused(format!("{shown} cannot be read")))
         })?;
+        if !path.ends_with(VALUES) && !self.is_scanning.get() {
+            self.add_strange(&file);
+        }
         let place = Place {
             file,
             of: of.map_or_else(|| path.clone(), |of| of.of.clone()),
@@ -159,7 +180,10 @@ impl<'s> Session<'s> {
             path,
             depth,
             includes: RefCell::default(),
+            includer: of.map(Rc::downgrade),
             known: Memo::default(),
+            origins: RefCell::default(),
+            is_valid: Cell::default(),
         };
         Ok(Names { session: self, place: Rc::new(place) })
     }
@@ -182,17 +206,39 @@ impl<'s> Session<'s> {
                 self.meter.budget.spend_text(text.len())?;
                 Ok(text)
             }
-            Found::Missing => Err(Cause::MissingFile.refuses(format!("it depends on {}", self.missing(path)))),
+            Found::Missing => self.without(path).map(|_| Arc::default()),
             Found::Denied(reason) => Err(limit(format!("{path}, {reason}"))),
         }
     }
 
-    /// The file that only an experiment of Terragrunt merges into a unit, if there is one.
-    pub(super) fn unmerged(&self) -> Option<Unread> {
-        let path = join(parent(self.unit), AUTO_INCLUDE);
-        let place = Location { file: Path::new(&self.shown(&path)).into(), position: Position::default() };
-        let reason = format!("{AUTO_INCLUDE} is merged by an experiment of Terragrunt");
-        matches!(self.files.is_directory(&path), Found::Is(false)).then_some(Unread { reason, place })
+    /// Notes what a file has that is in no table, and that the settings do not vouch for.
+    fn add_strange(&self, file: &ConfigFile) {
+        for (way, place) in &file.strange {
+            let name = way.rsplit('.').next().unwrap_or(way);
+            if [&**way, name].iter().any(|name| self.vouched.harmless.contains(*name)) {
+                continue;
+            }
+            let reason = format!(
+                "tflock does not know {way} of Terragrunt; if it decides no requirement, terragrunt {{ harmless = [{way:?}] }} in the settings says so"
+            );
+            let part = Unread { reason, place: place.clone() };
+            if !self.strange.borrow().contains(&part) {
+                self.strange.borrow_mut().push(part);
+            }
+        }
+    }
+
+    /// Evaluates something with the outputs that dependencies have without a state.
+    pub(super) fn with_mocks<T>(&self, evaluate: impl FnOnce() -> T) -> T {
+        let before = self.mocks.replace(true);
+        let result = evaluate();
+        self.mocks.set(before);
+        result
+    }
+
+    /// A value that needs a file which does not exist.
+    pub(super) fn without(&self, path: &str) -> Evaluated {
+        Err(Cause::MissingFile.refuses(format!("it depends on {}", self.missing(path))))
     }
 
     pub(super) fn missing(&self, path: &str) -> String {
@@ -234,7 +280,8 @@ impl Scope for Names<'_> {
             ("feature", Some(name)) => self.feature(name),
             ("values", Some(name)) => self.value_of_stack(name),
             ("values", None) => self.values_of_stack().map(|values| values.object(&values.place.file.arguments)),
-            ("dependency", _) => Ok(unknown(format!("{reference}, an output of another unit"))),
+            ("dependency", Some(label)) => Ok(self.outputs(label, reference)),
+            ("dependency", None) => Ok(unknown(format!("{reference}, the outputs of other units"))),
             _ => Err(Failure::invalid(format!("Terragrunt knows no {reference} here"))),
         }
     }
@@ -244,7 +291,7 @@ impl Scope for Names<'_> {
     }
 }
 
-impl Names<'_> {
+impl<'s> Names<'s> {
     /// Notes, once, what is assumed in this file.
     pub(super) fn note(&self, reason: String) {
         let file = self.session.shown(&self.place.path);
@@ -266,7 +313,114 @@ impl Names<'_> {
 
     /// A value that is evaluated once.
     fn once(&self, key: &str, evaluate: impl FnOnce() -> Evaluated) -> Evaluated {
+        let key = if self.session.mocks.get() { &format!("{key} with mocks") } else { key };
         self.place.known.value(key, &self.session.meter, evaluate)
+    }
+
+    /// True for the file of the unit, and what a stack adds to it.
+    pub(super) fn is_of_unit(&self) -> bool {
+        let path = &self.place.path;
+        *path == self.session.unit || *path == join(parent(self.session.unit), AUTO_INCLUDE)
+    }
+
+    /// What a stack adds to the file.
+    pub(super) fn auto_include(&self) -> Result<Option<Self>, Failure> {
+        let path = join(self.place.base(), AUTO_INCLUDE);
+        if path == self.place.path || self.session.files.is_directory(&path) == Found::Missing {
+            return Ok(None);
+        }
+        self.session.open_once(path, self.place.depth + 1).map(Some)
+    }
+
+    /// The block of a dependency: what a stack adds goes before the file, and that before its last include.
+    pub(super) fn dependency(&self, label: &str) -> Option<BlockPart<'s>> {
+        let includer = self.place.includer.as_ref().and_then(Weak::upgrade);
+        let top = includer.map_or_else(|| self.clone(), |place| Self { session: self.session, place });
+        let includes = top.includes().ok()?;
+        let is_deep = includes.iter().any(Included::is_deep);
+        let merged = includes.into_iter().rev().filter(Included::is_merged).map(|include| include.names);
+        let all = top.auto_include().ok()?.into_iter().chain([top]).chain(merged);
+        let mut found = all.filter_map(|names| {
+            let block = names.place.file.dependencies.iter().find(|block| block.label == label)?.clone();
+            Some(BlockPart { names, block })
+        });
+        let first = found.next()?;
+        (!is_deep || found.next().is_none()).then_some(first)
+    }
+
+    /// What is known of a dependency: its outputs are known where Terragrunt asks for no state.
+    fn outputs(&self, label: &str, reference: &Reference<'_>) -> Value {
+        let other = || unknown(format!("{reference}, an output of another unit"));
+        let Some(BlockPart { names, block }) = self.dependency(label) else { return other() };
+        let known = |name: &str| names.known(block.arguments.get(name)?).ok();
+        let is = |name: &str, wanted: bool| {
+            known(name).and_then(|value| value.convert(&Type::Bool).ok()) == Some(Value::Bool(wanted))
+        };
+        let is_for_all = match block.arguments.get("mock_outputs_allowed_terraform_commands") {
+            None => true,
+            Some(_) => known("mock_outputs_allowed_terraform_commands")
+                .is_some_and(|commands| commands.is_null() || commands.elements().is_some_and(|all| all.is_empty())),
+        };
+        let asks_no_state = is("skip_outputs", true) && is_for_all || is("enabled", false);
+        match block.arguments.get("mock_outputs") {
+            Some(mocks) if asks_no_state || self.session.mocks.get() => {
+                object([("outputs", known_or_unknown(names.evaluate(mocks))), (OPEN, other())])
+            }
+            _ => other(),
+        }
+    }
+
+    /// Where a value of a stack is written.
+    pub(super) fn value_expression(&self, name: &str) -> Option<(Self, Expression)> {
+        let values = self.values_of_stack().ok()?;
+        let value = values.place.file.arguments.get(name)?.clone();
+        Some((values, value))
+    }
+
+    /// The names in an included file that is exposed.
+    pub(super) fn exposed(&self, label: &str) -> Option<Self> {
+        let includes = self.includes().ok()?;
+        includes.into_iter().find(|include| include.is_exposed && include.label == label).map(|include| include.names)
+    }
+
+    /// True if Terragrunt certainly reads the file without an error: all of it is known, and of kinds that are looked at here.
+    pub(super) fn is_valid(&self) -> bool {
+        if let Some(is_valid) = self.place.is_valid.get() {
+            return is_valid;
+        }
+        // A file that reads itself is refused.
+        self.place.is_valid.set(Some(false));
+        let is_valid = self.has_known_parts_alone();
+        self.place.is_valid.set(Some(is_valid));
+        is_valid
+    }
+
+    fn has_known_parts_alone(&self) -> bool {
+        let file = &self.place.file;
+        let is_known = |value: &Expression| self.known(value).is_ok();
+        let is_text = |value: &Expression| self.known(value).is_ok_and(|value| value.as_text().is_some());
+        let is_argument = |(name, value): (&String, &Expression)| match &**name {
+            "inputs" => self.known(value).is_ok_and(|value| value.attributes().is_some()),
+            name => TEXTS.contains(&name) && is_text(value),
+        };
+        let is_simple = |block: &Stated| block.arguments.iter().all(|(name, value)| name == "source" && is_text(value));
+        let has_others = !file.others.is_empty()
+            || !file.dependencies.is_empty()
+            || !file.features.is_empty()
+            || !file.extra_arguments.is_empty()
+            || !file.hooks.is_empty()
+            || file.remote_state.is_some()
+            || file.engine.is_some();
+        let has_values = self.session.files.is_directory(&join(self.place.base(), VALUES)) != Found::Missing;
+        file.strange.is_empty()
+            && !has_others
+            && !has_values
+            && matches!(self.auto_include(), Ok(None))
+            && file.locals.values().all(is_known)
+            && file.arguments.iter().all(is_argument)
+            && file.terraform.iter().all(is_simple)
+            && self.merged().is_ok_and(|merged| merged.has_valid_files())
+            && self.includes().is_ok_and(|includes| includes.iter().all(|include| include.names.is_valid()))
     }
 
     fn local(&self, name: &str) -> Evaluated {
@@ -300,11 +454,11 @@ impl Names<'_> {
         } else {
             unknown(format!("feature.{name}, which the command line may set"))
         };
-        Ok(object([("value", value)]))
+        Ok(object([("value", value), (OPEN, unknown(format!("what feature.{name} is besides its value")))]))
     }
 
     /// The values that a stack of Terragrunt wrote for a unit, next to the file.
-    fn values_of_stack(&self) -> Result<Self, Failure> {
+    pub(super) fn values_of_stack(&self) -> Result<Self, Failure> {
         let path = join(self.place.base(), VALUES);
         let is_of_unit = self.place.base() == parent(self.session.unit);
         if is_of_unit && self.session.files.is_directory(&path) == Found::Missing {
@@ -339,13 +493,13 @@ impl Names<'_> {
         let path = &self.place.path;
         self.once(path, || {
             let config = self.merged()?;
+            let others = || unknown(format!("what {} configures besides", self.session.shown(path)));
             let null = || Value::Null(Type::Dynamic);
             let has_locals = !self.place.file.locals.is_empty();
             let mut parts = vec![
                 ("locals", if has_locals { through_json(&self.locals()) } else { null() }),
                 ("inputs", config.inputs().map_or_else(null, |inputs| through_json(&inputs))),
-                ("dependency", unknown("the outputs of another unit".to_owned())),
-                ("generate", unknown(format!("the generate blocks of {}", self.session.shown(path)))),
+                (OPEN, others()),
             ];
             for name in TEXTS {
                 let text = config.texts.get(name).map(|part| known_or_unknown(part.evaluate()));
@@ -353,10 +507,13 @@ impl Names<'_> {
             }
             if config.has_terraform {
                 let source = config.source().unwrap_or_else(|failure| known_or_unknown(Err(failure)));
-                parts.push(("terraform", object([("source", source)])));
+                parts.push(("terraform", object([("source", source), (OPEN, others())])));
             }
             if let Some(state) = &config.remote_state {
-                parts.push(("remote_state", through_json(&state.as_object())));
+                let arguments = through_json(&state.as_object());
+                let arguments = arguments.attributes().into_iter().flat_map(|all| all.iter());
+                let arguments = arguments.map(|(name, value)| (&**name, value.clone()));
+                parts.push(("remote_state", object(arguments.chain([(OPEN, others())]))));
             }
             Ok(object(parts))
         })

@@ -2,11 +2,12 @@
 //!
 //! Source: terragrunt `pkg/config/config.go`, `terragruntConfigFile`; `include.go`; `locals.go`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::table::{self, Effect};
 use crate::config::ConfigError;
-use crate::config::body::{Block, BodyContents, BodySchema, RawValue};
+use crate::config::body::{Block, BodyContents, RawValue};
 use crate::config::decode::{Reader, Role, read_file};
 use crate::config::json::{JsonNode, JsonValue, Member};
 use crate::dialect::Dialect;
@@ -21,6 +22,8 @@ pub(super) type Arguments = BTreeMap<String, Expression>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stated {
     pub(super) place: Location,
+    /// Its kind, such as `before_hook`.
+    pub(super) kind: String,
     /// Its label; empty without one.
     pub(super) label: String,
     pub(super) arguments: Arguments,
@@ -35,37 +38,22 @@ pub struct ConfigFile {
     pub(super) features: BTreeMap<String, Stated>,
     pub(super) terraform: Option<Stated>,
     pub(super) extra_arguments: Vec<Stated>,
-    /// Programs that run before or after a command.
+    /// Programs that run before or after a command, or if it fails.
     pub(super) hooks: Vec<Stated>,
     pub(super) generates: Vec<Stated>,
     pub(super) remote_state: Option<Stated>,
-    pub(super) dependencies: BTreeSet<String>,
+    pub(super) dependencies: Vec<Stated>,
+    pub(super) engine: Option<Stated>,
     /// The arguments of the file itself: `inputs`, `generate`, `terraform_binary`, and in a file of values all of them.
     pub(super) arguments: Arguments,
+    /// Blocks and arguments that make a unit unread, by the way to each.
+    pub(super) strange: Vec<(String, Location)>,
+    /// Blocks that are not followed, as they decide nothing.
+    pub(super) others: Vec<Stated>,
+    /// Expressions that may start a program, or read a file that does.
+    pub(super) calls: Vec<Expression>,
+    pub(super) has_blocks: bool,
 }
-
-const FILE: BodySchema = &schema(1);
-/// Where JSON has an include without a label.
-const BARE: BodySchema = &schema(0);
-
-/// The blocks of a file, with the number of labels of an include.
-const fn schema(labels: usize) -> [(&'static str, usize); 12] {
-    [
-        ("include", labels),
-        ("locals", 0),
-        ("feature", 1),
-        ("terraform", 0),
-        ("generate", 1),
-        ("remote_state", 0),
-        ("dependency", 1),
-        ("dependencies", 0),
-        ("exclude", 0),
-        ("errors", 0),
-        ("engine", 0),
-        ("catalog", 0),
-    ]
-}
-const TERRAFORM: BodySchema = &[("extra_arguments", 1), ("before_hook", 1), ("after_hook", 1), ("error_hook", 1)];
 
 impl ConfigFile {
     /// Reads a file; places have its path.
@@ -74,44 +62,69 @@ impl ConfigFile {
     ///
     /// All that keeps the text from being read.
     pub fn decode(path: &Path, text: &str) -> Result<Self, Vec<ConfigError>> {
-        let schema = if has_bare_include(path, text) { BARE } else { FILE };
+        let schema = if has_bare_include(path, text) { table::BARE } else { table::FILE };
         let (file, errors) = read_file(path, text, (Dialect::Terraform, Role::Primary, schema), |reader, contents| {
-            let mut file = Self { arguments: arguments(reader, &contents), ..Self::default() };
-            for block in &contents.blocks {
-                file.take(reader, block);
-            }
+            let mut file = Self::default();
+            file.arguments = file.body(reader, "", &contents);
             file
         });
         if errors.is_empty() { Ok(file) } else { Err(errors) }
     }
 
-    fn take<'a>(&mut self, reader: &mut Reader<'a>, block: &Block<'a>) {
-        let schema = if block.kind == "terraform" { TERRAFORM } else { &[] };
-        let contents = block.body.contents(schema, &mut reader.errors);
-        let stated = stated(reader, block, &contents);
-        match &*block.kind {
+    /// The arguments of a body, by the way to it, after its blocks were taken.
+    fn body<'a>(&mut self, reader: &mut Reader<'a>, way: &str, contents: &BodyContents<'a>) -> Arguments {
+        for argument in &contents.arguments {
+            if table::effect(way, &argument.name).is_none_or(|effect| effect == Effect::Unread) {
+                self.strange.push((joined(way, &argument.name), reader.place(argument.at)));
+            }
+        }
+        self.has_blocks |= !contents.blocks.is_empty();
+        for block in &contents.blocks {
+            let inner = joined(way, &block.kind);
+            if table::is_followed(&inner) {
+                self.take(reader, &inner, block);
+            } else {
+                self.strange.push((inner, reader.place(block.at)));
+            }
+        }
+        let arguments = arguments(reader, contents);
+        self.calls.extend(arguments.values().filter(|value| may_call(value)).cloned());
+        arguments
+    }
+
+    fn take<'a>(&mut self, reader: &mut Reader<'a>, way: &str, block: &Block<'a>) {
+        let contents = block.body.contents(table::blocks_in(way), &mut reader.errors);
+        let arguments = self.body(reader, way, &contents);
+        let label = block.labels.first().map(|label| label.text.clone().into_owned());
+        let stated = Stated {
+            place: reader.place(block.at),
+            kind: block.kind.clone().into_owned(),
+            label: label.unwrap_or_default(),
+            arguments,
+        };
+        match way {
             "include" => self.includes.push(stated),
             "locals" => self.locals.extend(stated.arguments),
             "feature" => drop(self.features.insert(stated.label.clone(), stated)),
             "generate" => self.generates.push(stated),
             "remote_state" => self.remote_state = Some(stated),
-            "dependency" => drop(self.dependencies.insert(stated.label)),
-            "terraform" => {
-                self.terraform = Some(stated);
-                for inner in contents.blocks_of("extra_arguments") {
-                    let contents = inner.body.contents(&[], &mut reader.errors);
-                    self.extra_arguments.push(self::stated(reader, inner, &contents));
-                }
-                for inner in
-                    contents.blocks.iter().filter(|block| ["before_hook", "after_hook"].contains(&&*block.kind))
-                {
-                    let contents = inner.body.contents(&[], &mut reader.errors);
-                    self.hooks.push(self::stated(reader, inner, &contents));
-                }
-            }
-            _ => {}
+            "dependency" => self.dependencies.push(stated),
+            "terraform" => self.terraform = Some(stated),
+            "terraform.extra_arguments" => self.extra_arguments.push(stated),
+            "terraform.before_hook" | "terraform.after_hook" | "terraform.error_hook" => self.hooks.push(stated),
+            "engine" => self.engine = Some(stated),
+            _ => self.others.push(stated),
         }
     }
+}
+
+/// True for an expression that may start a program, or read a file that does.
+fn may_call(expression: &Expression) -> bool {
+    expression.native_text().is_none_or(|text| text.contains("run_cmd") || text.contains("read_terragrunt_config"))
+}
+
+fn joined(way: &str, name: &str) -> String {
+    if way.is_empty() { name.to_owned() } else { format!("{way}.{name}") }
 }
 
 /// True if the value of `include` in JSON is what an include says itself, and not an object of includes by label.
@@ -126,11 +139,6 @@ fn has_bare_include(path: &Path, text: &str) -> bool {
     };
     let is_own = |name: &String| ["path", "expose", "merge_strategy"].contains(&&**name);
     include.as_object().is_some_and(|include| include.contains_key("path") && include.keys().all(is_own))
-}
-
-fn stated<'a>(reader: &Reader<'a>, block: &Block<'a>, contents: &BodyContents<'a>) -> Stated {
-    let label = block.labels.first().map(|label| label.text.clone().into_owned());
-    Stated { place: reader.place(block.at), label: label.unwrap_or_default(), arguments: arguments(reader, contents) }
 }
 
 fn arguments<'a>(reader: &Reader<'a>, contents: &BodyContents<'a>) -> Arguments {

@@ -13,6 +13,9 @@ use crate::value::{Budget, Unevaluated};
 /// How deep directories may be.
 const DEPTH: usize = 64;
 
+/// What an entry of a directory costs, in elements of a collection.
+const ENTRY: usize = 16;
+
 /// A pattern of paths.
 pub(super) struct FileSet {
     pattern: Regex,
@@ -57,7 +60,8 @@ impl FileSet {
                 Found::Missing => continue,
                 Found::Denied(reason) => return Ok(Err(format!("{path}, {reason}"))),
             };
-            budget.spend_elements(entries.len())?;
+            // Each entry is looked at on disk.
+            budget.spend_elements(ENTRY * (entries.len() + 1))?;
             for (name, is_directory) in entries {
                 let path = format!("{within}{name}");
                 if is_directory && level < self.levels {

@@ -41,6 +41,22 @@ const OUTSIDE: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// The names of those that are evaluated.
+#[cfg(test)]
+pub(super) fn evaluated() -> Vec<&'static str> {
+    let of_commands = COMMANDS.iter().map(|(name, _)| *name);
+    let of_files = ["read_terragrunt_config", "read_tfvars_file"];
+    let mut names: Vec<_> = of_commands.chain(of_files).chain(WITH_TEXTS.iter().copied()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The names of those whose values are never known.
+#[cfg(test)]
+pub(super) fn outside() -> impl Iterator<Item = &'static str> {
+    OUTSIDE.iter().flat_map(|(names, _)| names.iter().copied())
+}
+
 /// Functions that list commands of the tools.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("get_terraform_commands_that_need_vars", &["apply", "console", "destroy", "import", "plan", "push", "refresh"]),
@@ -55,6 +71,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
 impl Names<'_> {
     /// The result of a function that depends on where the expression is; `None` for all others.
     pub(super) fn call_function(&self, name: &str, arguments: &[Value]) -> Option<Evaluated> {
+        let call = Call { names: self, name, arguments };
+        if let Some(value) = call.with_open() {
+            return Some(value);
+        }
         let is_known = |(names, _): &&(&[&str], &str)| names.contains(&name);
         if let Some((_, why)) = OUTSIDE.iter().find(is_known) {
             return Some(Ok(unknown(format!("{name}(): {why}"))));
@@ -66,7 +86,6 @@ impl Names<'_> {
         if let ("sensitive", [value]) = (name, arguments) {
             return Some(Ok(value.clone()));
         }
-        let call = Call { names: self, name, arguments };
         call.of_files().or_else(|| WITH_TEXTS.contains(&name).then(|| call.with_texts()))
     }
 }
@@ -93,6 +112,12 @@ const WITH_TEXTS: &[&str] = &[
 ];
 
 impl Call<'_, '_> {
+    /// Whatever looks at all attributes of an object is unknown if it may have further ones.
+    pub(super) fn with_open(&self) -> Option<Evaluated> {
+        let open = self.arguments.iter().find(|argument| argument.is_open())?;
+        Some(Ok(open.unknown_part().map_or_else(|| unknown(format!("{}()", self.name)), Value::from)))
+    }
+
     /// The arguments as texts; else the value of the call.
     pub(super) fn texts(&self) -> Result<Vec<Arc<str>>, Evaluated> {
         let text = |argument: &Value| match argument.convert(&Type::String) {
@@ -186,7 +211,8 @@ impl Call<'_, '_> {
 
     /// The first directory above with a file. Nothing is known of what is above the working tree.
     fn find_in_parents(&self, name: Option<&str>, fallback: Option<&str>) -> Evaluated {
-        let files = self.names.session.files;
+        let session = self.names.session;
+        let files = session.files;
         let name = name.filter(|name| !name.is_empty());
         let mut directory = self.names.place.directory();
         for _ in 0..MOST_PARENTS {
@@ -199,22 +225,30 @@ impl Call<'_, '_> {
                 None => vec![join(directory, "terragrunt.hcl.json"), join(directory, "terragrunt.hcl")],
             };
             for candidate in candidates {
-                match (files.is_directory(&candidate), fallback) {
-                    (Found::Is(_), _) => return Ok(Value::text(candidate)),
-                    (Found::Missing, _) => {}
-                    (Found::Denied(_), Some(fallback)) => {
-                        let name = name.unwrap_or("terragrunt.hcl");
-                        self.names.note(format!("find_in_parent_folders({name:?}) gives its second argument: the repository has no such file in a directory above"));
-                        return Ok(Value::text(fallback));
-                    }
-                    (Found::Denied(_), None) => {
-                        let name = name.unwrap_or("terragrunt.hcl");
-                        let what = format!("find_in_parent_folders({name:?}), which finds nothing in the repository");
-                        return Ok(unknown(what));
-                    }
+                let is_above = !is_within(session.top, &candidate);
+                match files.is_directory(&candidate) {
+                    Found::Is(_) => return Ok(Value::text(candidate)),
+                    Found::Missing => {}
+                    Found::Denied(_) if is_above => return Ok(self.not_found_in_parents(name, fallback)),
+                    Found::Denied(reason) => return Ok(unknown(format!("{}, {reason}", session.shown(&candidate)))),
                 }
             }
         }
         fallback.map_or_else(|| self.refuse("no directory above has the file"), |fallback| Ok(Value::text(fallback)))
     }
+
+    /// What is assumed where the working tree has no such file: nothing is known of what is above it.
+    fn not_found_in_parents(&self, name: Option<&str>, fallback: Option<&str>) -> Value {
+        let name = name.unwrap_or("terragrunt.hcl");
+        let Some(fallback) = fallback else {
+            return unknown(format!("find_in_parent_folders({name:?}), which finds nothing in the repository"));
+        };
+        self.names.note(format!("find_in_parent_folders({name:?}) gives its second argument: the repository has no such file in a directory above"));
+        Value::text(fallback)
+    }
+}
+
+/// True for a path that is below a directory, or is that directory.
+fn is_within(top: &str, path: &str) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || top.ends_with('/'))
 }

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::context::{Names, Place, TEXTS, known_or_unknown};
-use super::file::Stated;
+use super::file::{Arguments, Stated};
 use super::files::join;
+use super::generate::is_true;
+use super::table;
 use crate::evaluate::syntax::{Node, NodeKind};
 use crate::evaluate::{Evaluated, Expression, Failure};
 use crate::finding::Location;
@@ -65,6 +67,10 @@ impl Included<'_> {
     pub(super) fn is_merged(&self) -> bool {
         self.strategy != Strategy::None
     }
+
+    pub(super) fn is_deep(&self) -> bool {
+        self.strategy == Strategy::Deep
+    }
 }
 
 /// A block, and what the names in it mean.
@@ -84,6 +90,7 @@ pub(super) struct Merged<'s> {
     pub(super) version: Option<Part<'s>>,
     pub(super) extra_arguments: Vec<BlockPart<'s>>,
     pub(super) hooks: Vec<BlockPart<'s>>,
+    pub(super) engine: Option<BlockPart<'s>>,
     /// What is not copied to the working directory. Of several lists, only Terragrunt knows which count.
     pub(super) left_out: Vec<Part<'s>>,
     /// Which hidden files are copied nevertheless.
@@ -155,13 +162,15 @@ impl<'s> Names<'s> {
             None => Ok(Value::Bool(false)),
             Some(value) => value,
         };
-        let is_exposed = flag("expose").map_err(at)? == Value::Bool(true);
-        let strategy =
-            match block.arguments.get("merge_strategy").map(|value| self.text(value)).transpose().map_err(at)? {
-                Some(word) if word == "no_merge" => Strategy::None,
-                Some(word) if word.starts_with("deep") => Strategy::Deep,
-                _ => Strategy::Shallow,
-            };
+        let is_exposed = is_true(&flag("expose").map_err(at)?);
+        let part =
+            block.arguments.get("merge_strategy").map(|value| Part { names: self.clone(), expression: value.clone() });
+        let strategy = match part.map(|part| part.optional_text()).transpose().map_err(at)?.flatten().as_deref() {
+            None | Some("shallow") => Strategy::Shallow,
+            Some("no_merge") => Strategy::None,
+            Some("deep") => Strategy::Deep,
+            Some(word) => return Err(at(Failure::invalid(format!("there is no merge strategy {word:?}")))),
+        };
         let path = join(self.place.directory(), &text);
         let names = self.session.open(path, Some(&self.place), self.place.depth).map_err(at)?;
         if let Some(nested) = names.place.file.includes.first() {
@@ -182,17 +191,25 @@ impl<'s> Names<'s> {
 
     /// What the file says with its includes: the last include goes before earlier ones, and the file itself before all.
     pub(super) fn merged(&self) -> Result<Merged<'s>, Failure> {
-        let mut merged = self.own();
+        let mut merged = self.own()?;
         let includes = self.includes()?;
         merged.includes = includes.iter().map(|include| include.names.place.path.clone()).collect();
         for include in includes.into_iter().rev().filter(Included::is_merged) {
-            merged.take_parent(include.names.own(), include.strategy == Strategy::Deep);
+            merged.take_parent(include.names.own()?, include.strategy == Strategy::Deep);
         }
         Ok(merged)
     }
 
-    /// What the file itself says.
-    fn own(&self) -> Merged<'s> {
+    /// What the file itself says, after what a stack adds to it.
+    fn own(&self) -> Result<Merged<'s>, Failure> {
+        let own = self.written();
+        let Some(auto) = self.auto_include()? else { return Ok(own) };
+        let mut merged = auto.merged()?;
+        merged.take_parent(own, false);
+        Ok(merged)
+    }
+
+    fn written(&self) -> Merged<'s> {
         let config = &self.place.file;
         let part = |expression: &Expression| Part { names: self.clone(), expression: expression.clone() };
         let block = |block: &Stated| BlockPart { names: self.clone(), block: block.clone() };
@@ -205,6 +222,7 @@ impl<'s> Names<'s> {
             hidden: argument("include_in_copy").into_iter().collect(),
             extra_arguments: config.extra_arguments.iter().map(block).collect(),
             hooks: config.hooks.iter().map(block).collect(),
+            engine: config.engine.as_ref().map(block),
             remote_state: config.remote_state.as_ref().map(block),
             texts: TEXTS.iter().filter_map(|name| Some((*name, part(config.arguments.get(*name)?)))).collect(),
             inputs: config.arguments.get("inputs").map(|inputs| (part(inputs), false)).into_iter().collect(),
@@ -220,7 +238,7 @@ impl<'s> Names<'s> {
             }
         }
         if let Some(attribute) = config.arguments.get("remote_state") {
-            match self.block_of("", attribute.clone()) {
+            match self.block_of("remote_state", "", attribute.clone()) {
                 Ok(state) => merged.remote_state = Some(block(&state)),
                 Err(reason) => merged.unread.push((reason, attribute.place.clone())),
             }
@@ -231,12 +249,17 @@ impl<'s> Names<'s> {
     /// The blocks in an argument that is an object of objects.
     fn blocks_of(&self, attribute: &Expression) -> Result<Vec<Stated>, Unevaluated> {
         let parts = self.parts_of(attribute)?;
-        parts.into_iter().map(|(label, block)| self.block_of(&label, block)).collect()
+        parts.into_iter().map(|(label, block)| self.block_of("generate", &label, block)).collect()
     }
 
-    fn block_of(&self, label: &str, object: Expression) -> Result<Stated, Unevaluated> {
-        let arguments = self.parts_of(&object)?.into_iter().collect();
-        Ok(Stated { place: object.place, label: label.to_owned(), arguments })
+    fn block_of(&self, kind: &str, label: &str, object: Expression) -> Result<Stated, Unevaluated> {
+        let arguments: Arguments = self.parts_of(&object)?.into_iter().collect();
+        let is_strange =
+            |name: &&String| table::effect(kind, name).is_none() && !self.session.vouched.harmless.contains(*name);
+        if let Some(name) = arguments.keys().find(is_strange) {
+            return Err(Unevaluated::limit(format!("{kind}.{name}, which tflock does not know of Terragrunt")));
+        }
+        Ok(Stated { place: object.place, kind: kind.to_owned(), label: label.to_owned(), arguments })
     }
 
     /// The elements of an object by name: as written, where it is written out, which leaves more of it known; else evaluated.
@@ -258,7 +281,7 @@ impl<'s> Names<'s> {
     }
 }
 
-fn name_of(key: &Node) -> Option<&str> {
+pub(super) fn name_of(key: &Node) -> Option<&str> {
     if let NodeKind::Name(name) | NodeKind::Text(name) = &key.kind { Some(name) } else { None }
 }
 
@@ -279,6 +302,7 @@ impl<'s> Merged<'s> {
         self.sources.extend(parent.sources);
         self.version = self.version.take().or(parent.version);
         self.hooks.extend(parent.hooks);
+        self.engine = self.engine.take().or(parent.engine);
         self.left_out.extend(parent.left_out);
         self.hidden.extend(parent.hidden);
         self.remote_state = self.remote_state.take().or(parent.remote_state);

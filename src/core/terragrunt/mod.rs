@@ -6,6 +6,8 @@
 //! Source: terragrunt `pkg/config`, `internal/codegen`.
 
 mod context;
+#[cfg(test)]
+mod facts_tests;
 mod file;
 mod files;
 mod fileset;
@@ -13,7 +15,11 @@ mod functions;
 mod generate;
 mod holes;
 mod include;
+mod init;
+mod origin;
+mod programs;
 mod reads;
+mod table;
 #[cfg(test)]
 mod tests;
 mod unread;
@@ -30,7 +36,6 @@ use crate::lockfile;
 use crate::value::Budget;
 use context::Session;
 use file::ConfigFile;
-use holes::Rendering;
 use include::{BlockPart, Merged, Part};
 
 pub use context::{Environment, ParsedFiles, Vouched};
@@ -151,20 +156,26 @@ impl Unit {
             takes_defaults,
             used_default: Cell::new(false),
             errors: RefCell::default(),
+            strange: RefCell::default(),
+            mocks: Cell::default(),
+            is_scanning: Cell::default(),
             notes: RefCell::default(),
             lacks_values: Cell::new(false),
             meter: Meter::default(),
             read: RefCell::new(HashMap::new()),
             count: Cell::new(0),
         };
-        let merged = match request.parsed.limit() {
-            None => session.open(request.path.to_owned(), None, 0).and_then(|names| names.merged()),
+        let names = match request.parsed.limit() {
+            None => session.open(request.path.to_owned(), None, 0),
             Some(reason) => Err(Failure::Final(reason)),
         };
+        let merged = names.and_then(|names| Ok((names.merged()?, names)));
         let mut unit = match merged {
-            Ok(merged) => {
+            Ok((merged, names)) => {
                 session.notes.borrow_mut().extend(merged.hooks_of_init());
-                merged.unit()
+                let unit = merged.unit();
+                let programs = names.run_commands().into_iter().chain(merged.programs()).collect();
+                Unit { programs, ..unit }
             }
             Err(failure) => {
                 let file = session.shown(request.path);
@@ -172,7 +183,7 @@ impl Unit {
                 Self { unread: vec![Unread::of(failure.into(), &place)], ..Self::default() }
             }
         };
-        unit.unread.extend(session.unmerged());
+        unit.unread.extend(session.strange.take());
         unit.notes = session.notes.take();
         unit.is_template = session.lacks_values.get();
         request.parsed.spend(Budget::UNITS.saturating_sub(session.meter.budget.left()));
@@ -207,16 +218,12 @@ fn copy_patterns(lists: &[Part<'_>], unread: &mut Vec<Unread>) -> Vec<CopyPatter
 }
 
 impl BlockPart<'_> {
-    /// A hook as something that starts a program.
-    fn as_program(&self) -> Influence {
-        let what = format!("the hook {:?}", self.block.label);
-        let identity = format!("{what}: {:?}", self.as_object());
-        Influence { what, place: self.block.place.clone(), identity }
-    }
-
     /// True for a hook of a command that runs before `init` reads the configuration, or of one that is not known.
     fn may_run_at_init(&self) -> bool {
         const BEFORE_INIT: [&str; 3] = ["init", "init-from-module", "terragrunt-read-config"];
+        if self.block.kind == "error_hook" {
+            return false;
+        }
         match self.block.arguments.get("commands").map(|commands| self.names.known(commands)) {
             Some(Ok(commands)) => commands.elements().is_some_and(|all| {
                 all.iter().any(|command| command.as_text().is_some_and(|command| BEFORE_INIT.contains(&command)))
@@ -237,7 +244,7 @@ impl Merged<'_> {
         unit.program = program;
         unit.includes.clone_from(&self.includes);
         unit.variables = self.variables();
-        unit.programs = self.hooks.iter().map(BlockPart::as_program).collect();
+        unit.init_overrides = self.init_overrides();
         unit.left_out = copy_patterns(&self.left_out, &mut unit.unread);
         let of_lock_file = unit.left_out.iter().find(|it| may_begin_with(&it.pattern, lockfile::FILE_NAME));
         unit.lock_file_left_out = of_lock_file.map(|it| Unread {
@@ -268,10 +275,7 @@ impl Merged<'_> {
         };
         let version = self.version.as_ref().and_then(|version| keep(version.optional_text(), version));
         let is_computed = !source.expression.parse().is_ok_and(|node| matches!(node.kind, NodeKind::Text(_)));
-        let address = source.optional_text().or_else(|failure| {
-            let rendering = Rendering::of(&source.names, &source.expression).ok();
-            rendering.and_then(Rendering::without_user).map(Some).ok_or(failure)
-        });
+        let address = source.optional_text();
         let is_absent = matches!(address.as_ref().map(|address| address.as_deref()), Ok(None | Some("")));
         let address = keep(address, source);
         (!is_absent).then_some(UnitSource { address, version, is_computed, place })

@@ -10,9 +10,37 @@ use super::functions::Call;
 use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
 use crate::functions::{Function, Tools, clean};
-use crate::value::{Cause, Elements, Type, Unevaluated, Value};
+use crate::value::{Elements, Type, Unevaluated, Value};
 
-impl Names<'_> {
+impl<'s> Names<'s> {
+    /// The configuration file at a path, which may be that of its directory; what is not known of it, if so.
+    fn config_file(&self, path: &str) -> Found<String> {
+        let files = self.session.files;
+        let denied = |path: &str, reason: String| Found::Denied(format!("{}, {reason}", self.session.shown(path)));
+        match files.is_directory(path) {
+            Found::Is(true) => {}
+            Found::Is(false) => return Found::Is(path.to_owned()),
+            Found::Missing => return Found::Missing,
+            Found::Denied(reason) => return denied(path, reason),
+        }
+        for name in ["terragrunt.hcl.json", "terragrunt.hcl"] {
+            let file = join(path, name);
+            match files.is_directory(&file) {
+                Found::Is(_) => return Found::Is(file),
+                Found::Missing => {}
+                Found::Denied(reason) => return denied(&file, reason),
+            }
+        }
+        Found::Missing
+    }
+
+    /// The names in a configuration file that is read, if it is one.
+    pub(super) fn config_at(&self, path: &str) -> Option<Names<'s>> {
+        let Found::Is(path) = self.config_file(&join(self.place.directory(), path)) else { return None };
+        let is_config = !path.ends_with(VALUES) && !path.ends_with(".stack.hcl");
+        if is_config { self.session.open_once(path, self.place.depth + 1).ok() } else { None }
+    }
+
     /// The template in a file, whose path is relative to the file with the expression.
     pub(super) fn template(&self, path: &str) -> Result<Node, Failure> {
         if path.starts_with('~') {
@@ -122,6 +150,9 @@ impl Call<'_, '_> {
         let Ok(file) = ConfigFile::decode(shown.as_ref(), &text) else {
             return self.refuse(&format!("{shown} has errors"));
         };
+        if file.has_blocks {
+            return Ok(unknown(format!("read_tfvars_file() of {shown}, which has blocks")));
+        }
         let mut values = Elements::new();
         for (name, expression) in &file.arguments {
             let value = expression.parse()?.constant(&session.meter);
@@ -144,32 +175,31 @@ impl Call<'_, '_> {
             Value::Unknown(reason) => return Ok(Value::from(&reason)),
             _ => return self.refuse("the path is not a string"),
         };
-        let path = match session.files.is_directory(&path) {
-            Found::Is(true) => self.default_config(&path),
-            Found::Is(false) => path,
-            Found::Missing => {
-                let missing = || Err(Cause::MissingFile.refuses(format!("it depends on {}", session.missing(&path))));
-                return default.cloned().map_or_else(missing, Ok);
-            }
-            Found::Denied(reason) => return Ok(unknown(format!("{path}, {reason}"))),
+        if default.is_some_and(Value::is_null) {
+            return Ok(unknown("read_terragrunt_config() with a default that is null".to_owned()));
+        }
+        let path = match self.names.config_file(&path) {
+            Found::Is(path) => path,
+            Found::Missing => return default.cloned().map_or_else(|| session.without(&path), Ok),
+            Found::Denied(reason) => return Ok(unknown(reason)),
         };
         let name = path.rsplit('/').next().unwrap_or_default();
-        if name == "terragrunt.stack.hcl" {
+        if name.ends_with(".stack.hcl") {
             return Ok(unknown(format!("{}, a stack of Terragrunt", session.shown(&path))));
         }
         let is_values = name.ends_with(VALUES);
         let path = if is_values { join(parent(&path), VALUES) } else { path };
         let names = session.open_once(path, place.depth + 1)?;
-        if is_values { Ok(names.object(&names.place.file.arguments)) } else { names.as_value() }
-    }
-
-    /// The configuration file of a directory.
-    fn default_config(&self, directory: &str) -> String {
-        let json = join(directory, "terragrunt.hcl.json");
-        match self.names.session.files.is_directory(&json) {
-            Found::Is(false) => json,
-            _ => join(directory, "terragrunt.hcl"),
+        if is_values {
+            return Ok(names.object(&names.place.file.arguments));
         }
+        let shown = session.shown(&names.place.path);
+        if session.meter.is_watched() && !names.is_valid() {
+            return Ok(unknown(format!(
+                "{shown}, of which Terragrunt may refuse a part: inside try() and can() that counts"
+            )));
+        }
+        names.as_value()
     }
 
     fn template_file(&self) -> Evaluated {
@@ -196,7 +226,8 @@ impl Scope for TemplateFunctions<'_, '_> {
     }
 
     fn call(&self, name: &str, arguments: &[Value], _: &Meter) -> Option<Evaluated> {
-        Call { names: self.0, name, arguments }.of_terraform()
+        let call = Call { names: self.0, name, arguments };
+        call.with_open().or_else(|| call.of_terraform())
     }
 }
 

@@ -40,6 +40,14 @@ impl Files for Memory<'_> {
 
 /// The unit in `live/a`.
 fn read(files: &[(&str, &str)], environment: &[(&str, Option<&str>)]) -> Result<Unit, Vec<ConfigError>> {
+    read_with(files, environment, &Vouched::default())
+}
+
+pub(super) fn read_with(
+    files: &[(&str, &str)],
+    environment: &[(&str, Option<&str>)],
+    vouched: &Vouched,
+) -> Result<Unit, Vec<ConfigError>> {
     let environment: BTreeMap<String, Option<String>> =
         environment.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
     Unit::read(&UnitRequest {
@@ -47,13 +55,13 @@ fn read(files: &[(&str, &str)], environment: &[(&str, Option<&str>)]) -> Result<
         top: "/w",
         files: &Memory(files),
         environment: &environment,
-        vouched: &Vouched::default(),
+        vouched,
         parsed: &ParsedFiles::default(),
     })
 }
 
 /// The unit with a text, next to other files.
-fn unit(text: &str, others: &[(&str, &str)]) -> Unit {
+pub(super) fn unit(text: &str, others: &[(&str, &str)]) -> Unit {
     let files: Vec<_> = std::iter::once(("live/a/terragrunt.hcl", text)).chain(others.iter().copied()).collect();
     read(&files, &[]).unwrap()
 }
@@ -67,7 +75,7 @@ fn source(text: &str, others: &[(&str, &str)]) -> Result<String, String> {
     unit.source.and_then(|source| source.address).ok_or_else(|| "no source".to_owned())
 }
 
-fn computed(expression: &str, others: &[(&str, &str)]) -> Result<String, String> {
+pub(super) fn computed(expression: &str, others: &[(&str, &str)]) -> Result<String, String> {
     source(&format!("terraform {{\n  source = {expression}\n}}\n"), others)
 }
 
@@ -213,13 +221,6 @@ fn blocks_may_be_written_as_arguments() {
 }
 
 #[test]
-fn what_an_experiment_would_merge_is_not_read() {
-    let unit = unit("", &[("live/a/terragrunt.autoinclude.hcl", "terraform {\n  source = \"x\"\n}\n")]);
-    assert_eq!(unit.unread[0].reason, "terragrunt.autoinclude.hcl is merged by an experiment of Terragrunt");
-    assert_eq!(&*unit.unread[0].place.file.to_string_lossy(), "live/a/terragrunt.autoinclude.hcl");
-}
-
-#[test]
 fn a_fallback_is_noted_once() {
     let expression = "\"${find_in_parent_folders(\"none.hcl\", \"x\")}${find_in_parent_folders(\"none.hcl\", \"x\")}\"";
     let unit = unit(&format!("terraform {{\n  source = {expression}\n}}\n"), &[]);
@@ -238,7 +239,8 @@ fn extra_arguments_of_init_set_variables() {
     let init = "    commands = [\"plan\", \"init\"]\n";
     let plain =
         read("    commands = get_terraform_commands_that_need_vars()\n    env_vars = { TF_VAR_a = get_env(\"X\") }\n");
-    assert_eq!((plain.environment["a"].as_str(), plain.unknown), ("input", None));
+    assert_eq!(plain.environment["a"], "input");
+    assert!(plain.unknown.unwrap().reason.contains("extra_arguments set TF_VAR_a for some commands"));
     let set = read(&format!("{init}    env_vars = {{ TF_VAR_a = \"env\", OTHER = get_env(\"X\") }}\n"));
     assert_eq!((set.environment["a"].as_str(), set.unknown), ("env", None));
     let arguments = "    arguments = [\"-lock-timeout=1m\", \"-var\", \"a=1\", \"-var=b=x=y\"]\n";
@@ -370,7 +372,7 @@ fn endless_and_huge_input_is_bounded() {
     }
 }
 
-fn generate(name: &str, path: &str, more: &str, contents: &str) -> String {
+pub(super) fn generate(name: &str, path: &str, more: &str, contents: &str) -> String {
     format!(
         "generate \"{name}\" {{\n  path = \"{path}\"\n  if_exists = \"overwrite\"\n{more}  contents = <<EOT\n{contents}\nEOT\n}}\n"
     )
@@ -413,7 +415,7 @@ fn unknown_values_are_holes_only_where_they_decide_nothing() {
         (provider("\"${get_env(\"R\")}-x\""), true),
         (provider("\"%{ if get_env(\"R\") == \"a\" }b%{ endif }\""), true),
         (provider("${run_cmd(\"x\")}"), false),
-        (provider("${jsonencode(run_cmd(\"x\"))}"), false),
+        (provider("${jsonencode(run_cmd(\"x\"))}"), true),
         ("${run_cmd(\"x\")}".to_owned(), false),
         ("provider \"${get_env(\"P\")}\" {\n}".to_owned(), false),
     ] {
@@ -421,18 +423,24 @@ fn unknown_values_are_holes_only_where_they_decide_nothing() {
         assert_eq!((unit.unread.is_empty(), !unit.holes.is_empty()), (is_read, is_read), "{contents}");
     }
     let text = format!("locals {{\n  c = <<EOT\n{}\nEOT\n}}\n", provider("\"${get_env(\"R\")}\""));
-    let unit = unit(&(text + "generate \"g\" {\n  path = \"x.tf\"\n  contents = local.c\n}\n"), &[]);
+    let unit =
+        unit(&(text + "generate \"g\" {\n  path = \"x.tf\"\n  if_exists = \"skip\"\n  contents = local.c\n}\n"), &[]);
     assert_eq!((unit.unread.len(), unit.holes.len()), (0, 1));
 }
 
 #[test]
-fn the_user_part_of_an_address_may_be_unknown() {
-    let address = |text: &str| computed(text, &[]);
-    let wanted = Ok("git::https://h.example/r.git//d?ref=v1".to_owned());
-    assert_eq!(address("\"git::https://${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1\""), wanted);
-    assert_eq!(address("\"git::https://x:${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1\""), wanted);
-    assert!(address("\"git::https://${get_env(\"HOST\")}/x@y/r.git\"").is_err());
-    assert!(address("\"git::https://${get_env(\"A\")}@${get_env(\"B\")}/r.git\"").is_err());
+fn nothing_unknown_stands_in_the_authority_of_an_address() {
+    for source in [
+        "git::https://${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1",
+        "git::https://x:${get_env(\"TOKEN\")}@h.example/r.git//d?ref=v1",
+        "https://${get_env(\"GITHUB_HEAD_REF\")}@good.example/x.zip",
+        "git::https://${get_env(\"HOST\")}/x@y/r.git",
+        "git::https://${get_env(\"A\")}@${get_env(\"B\")}/r.git",
+        "git::ssh://${get_env(\"A\")}@h.example/r.git",
+    ] {
+        let reason = computed(&format!("\"{source}\""), &[]).unwrap_err();
+        assert!(reason.contains("which the settings do not name (terragrunt { env ="), "{source}: {reason}");
+    }
 }
 
 #[test]

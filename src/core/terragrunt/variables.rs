@@ -53,7 +53,11 @@ impl Merged<'_> {
 
 impl UnitVariables {
     fn set(&mut self, name: &str, value: &Value, place: &Location) {
-        if let Some(text) = as_variable(value) {
+        if value.is_null() {
+            // Terragrunt writes a file of variables for it, which an `init` before another command does not see.
+            self.environment.remove(name);
+            self.lose(None, &format!("the input {name:?} is null"), place);
+        } else if let Some(text) = as_variable(value) {
             self.environment.insert(name.to_owned(), text);
         } else {
             self.environment.remove(name);
@@ -68,17 +72,24 @@ impl UnitVariables {
         self.unknown.get_or_insert_with(|| Unread { reason, place: place.clone() });
     }
 
-    /// Adds what a block `extra_arguments` does if the command is `init`.
+    /// Adds what a block `extra_arguments` does if the command is `init`. What it sets for others counts where Terragrunt runs `init`
+    /// before them, and not where the user does.
     fn add(&mut self, part: &BlockPart<'_>) {
         let BlockPart { names, block } = part;
         let value = |name: &str| block.arguments.get(name).map(|value| known_or_unknown(names.evaluate(value)));
+        let variables = value("env_vars");
         let commands = value("commands").unwrap_or(Value::Null(Type::Dynamic));
         match (commands.unknown_part(), commands.elements()) {
             (Some(reason), _) => return self.lose(Some(reason), "extra_arguments may set them", &block.place),
             (None, Some(commands)) if commands.iter().any(|command| command.as_text() == Some("init")) => {}
-            _ => return,
+            _ => {
+                let names = variables.iter().flat_map(|all| all.attributes()).flat_map(|all| all.keys());
+                for name in names.filter(|name| name.starts_with("TF_VAR_")) {
+                    self.lose(None, &format!("extra_arguments set {name} for some commands"), &block.place);
+                }
+                return;
+            }
         }
-        let variables = value("env_vars");
         match variables.as_ref().map(|variables| (variables, variables.attributes())) {
             None | Some((Value::Null(_), _)) => {}
             Some((_, Some(all))) => all.iter().for_each(|(name, value)| self.add_variable(name, value, &block.place)),

@@ -61,6 +61,21 @@ pub enum Value {
 pub type Known<T> = Result<T, Arc<Unevaluated>>;
 
 impl Value {
+    /// The name of an attribute that stands for all those that an object may have besides: its value is unknown. No other name has
+    /// such a character.
+    pub const OPEN: &str = "\u{0}";
+
+    /// An attribute, or what stands for it.
+    pub fn attribute(&self, name: &str) -> Option<&Self> {
+        let attributes = self.attributes()?;
+        attributes.get(name).or_else(|| attributes.get(Self::OPEN))
+    }
+
+    /// True for an object that may have further attributes.
+    pub fn is_open(&self) -> bool {
+        self.attributes().is_some_and(|attributes| attributes.contains_key(Self::OPEN))
+    }
+
     /// A string, normalized as the tools normalize every string.
     pub fn text(text: impl AsRef<str>) -> Self {
         Self::String(normal(text.as_ref()).into())

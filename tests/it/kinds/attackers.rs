@@ -196,7 +196,14 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         |it| it.write("live/a/main.tf", "provider \"extra\" {\n}\n"),
         &["entry-missing"],
     ),
-    ("what an experiment merges", |it| it.write("live/a/terragrunt.autoinclude.hcl", ""), &["requirements-unread"]),
+    (
+        "what a stack adds",
+        |it| {
+            let text = "generate \"e\" {\n  path = \"e.tf\"\n  if_exists = \"skip\"\n  contents = \"provider \\\"extra\\\" {\\n}\"\n}\n";
+            it.write("live/a/terragrunt.autoinclude.hcl", text);
+        },
+        &["entry-missing"],
+    ),
     (
         "an alias bomb of YAML",
         |it| {

@@ -16,5 +16,6 @@ mod stacks_remote;
 mod units;
 mod unlocked;
 mod unread;
+mod world;
 
 pub use unread::denied as unread_denied;

@@ -168,13 +168,13 @@ fn of_names() -> Vec<Pair> {
             &[OTHER],
         ),
         named(
-            "the outputs of another unit",
+            "what live/other.hcl configures besides",
             "read_terragrunt_config(\"other.hcl\").@.x",
             ["dependency", "locals"],
             &[OTHER],
         ),
         named(
-            "the generate blocks of live/other.hcl",
+            "what live/other.hcl configures besides",
             "read_terragrunt_config(\"other.hcl\").@.x",
             ["generate", "locals"],
             &[OTHER],
@@ -201,10 +201,10 @@ fn of_names() -> Vec<Pair> {
             &[("up.hcl", &format!("{SOURCE}@ \"b\" {{\n  path = \"root.hcl\"\n}}\n"))],
         ),
         unit(
-            "terragrunt.autoinclude.hcl is merged by an experiment of Terragrunt",
-            SOURCE,
-            ["autoinclude", "other"],
-            &[("live/terragrunt.@.hcl", "")],
+            "tflock does not know terraform.mood of Terragrunt",
+            "terraform {\n  source = \"../modules/net\"\n  @ = null\n}\n",
+            ["mood", "mutable"],
+            &[],
         ),
         named("its module is in ../modules/none", "\"@\"", ["none", "net"], &[]),
         unit(

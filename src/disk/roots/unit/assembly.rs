@@ -214,8 +214,11 @@ impl Assembly {
         let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();
         let existing = layers.get(&name).copied();
         let is_signed = || {
+            let [dir, within] = dirs;
+            let path = root.join(if existing == Some(Layer::Unit) { within } else { dir }).join(&name);
+            let is_link = !matches!(existing, Some(Layer::Generated(_))) && path.is_symlink();
             let text = self.text(root, dirs, &name, existing).map(|file| file.text).unwrap_or_default();
-            text.lines().next().is_some_and(|line| line.contains(SIGNATURE))
+            !is_link && text.lines().next().is_some_and(|line| line.trim_end().ends_with(SIGNATURE))
         };
         let is_done = match (file.action, existing) {
             (Action::Write(Some(Existing::Kept)), Some(_)) | (Action::Remove(_), None) => return,

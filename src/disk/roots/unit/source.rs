@@ -93,7 +93,7 @@ fn without_user(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://").filter(|(scheme, _)| scheme.contains("http")) else {
         return address.to_owned();
     };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     format!("{scheme}://{host}{path}")
 }

@@ -1,0 +1,438 @@
+//! What an unknown value comes from. The base and a change are compared by it: nobody who proposes a change chose a value whose
+//! expression, arguments and files are those of the base. And what the text of a value may contain, as far as its form says so.
+
+use std::collections::BTreeSet;
+
+use super::context::Names;
+use super::files::{Found, join};
+use super::include::{BlockPart, name_of};
+use crate::evaluate::syntax::{Call, Node, NodeKind, Step};
+use crate::evaluate::{Expression, Scope};
+use crate::hash::Sha256Digest;
+use crate::value::{Type, Value};
+
+/// Over how many levels an origin is followed.
+const LEVELS: usize = 60;
+
+/// The longest description that stands for itself: others are known by their hash.
+const MOST: usize = 256;
+
+/// Functions whose results are numbers or bools.
+const SCALAR: [&str; 5] = ["can", "contains", "length", "tobool", "tonumber"];
+
+/// Functions whose results end no quotes, whatever they compute from.
+const PLAIN: [&str; 5] = [
+    "base64encode",
+    "get_aws_account_alias",
+    "get_aws_account_id",
+    "get_aws_caller_identity_arn",
+    "get_aws_caller_identity_user_id",
+];
+
+/// Functions whose results end no quotes if no argument does.
+const PASSING: [&str; 5] = ["coalesce", "lower", "trimspace", "try", "upper"];
+
+/// Functions some of whose arguments may name files.
+const OF_FILES: [&str; 7] =
+    ["file", "filebase64", "fileexists", "read_tfvars_file", "run_cmd", "sops_decrypt_file", "templatefile"];
+
+/// What the text of a value may contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A number or a bool.
+    Scalar,
+    /// No quote, line feed, backslash, `${` or `%{`.
+    Plain,
+    /// One value of JSON.
+    Json,
+    Any,
+}
+
+impl Form {
+    /// True if the text ends no quotes.
+    pub(super) fn is_plain(self) -> bool {
+        matches!(self, Self::Scalar | Self::Plain)
+    }
+}
+
+/// What an unknown value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// Equal for equal origins; `None` if it is not known.
+    pub(super) text: Option<String>,
+    /// The files that it names.
+    pub(super) files: BTreeSet<String>,
+}
+
+impl Origin {
+    fn empty() -> Self {
+        Self { text: Some(String::new()), files: BTreeSet::new() }
+    }
+
+    fn add(&mut self, part: &str) {
+        if let Some(text) = &mut self.text {
+            text.push_str(part);
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.files.extend(other.files.iter().cloned());
+        match &other.text {
+            Some(part) => self.add(part),
+            None => self.text = None,
+        }
+    }
+
+    /// The same, with a hash for a long text.
+    fn shortened(self) -> Self {
+        let shorten =
+            |text: String| if text.len() > MOST { Sha256Digest::of(text.as_bytes()).to_string() } else { text };
+        Self { text: self.text.map(shorten), ..self }
+    }
+}
+
+/// Where a part of an expression is written.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a, 's> {
+    pub(super) names: &'a Names<'s>,
+    /// What names mean.
+    pub(super) scope: &'a dyn Scope,
+    pub(super) expression: Option<&'a Expression>,
+}
+
+impl<'a, 's> Site<'a, 's> {
+    fn of(names: &'a Names<'s>, expression: &'a Expression) -> Self {
+        Site { names, scope: names, expression: Some(expression) }
+    }
+
+    /// The value, unless a part of it is unknown, or there is none.
+    pub(super) fn known(&self, node: &Node) -> Option<Value> {
+        let value = node.evaluate(self.expression, self.scope, &self.names.session.meter).ok()?;
+        value.unknown_part().is_none().then_some(value)
+    }
+
+    /// What a part of an expression comes from.
+    pub(super) fn origin(&self, node: &Node) -> Origin {
+        let mut origin = Origin::empty();
+        if !self.names.is_of_unit() {
+            let file = self.names.session.shown(&self.names.place.path);
+            origin.add(&format!("{file}: "));
+        }
+        self.describe(node, &mut origin, 0);
+        origin.shortened()
+    }
+
+    fn describe(&self, node: &Node, origin: &mut Origin, level: usize) {
+        if level > LEVELS || origin.text.is_none() || self.names.session.meter.budget.left() == 0 {
+            origin.text = None;
+            return;
+        }
+        if let Some(value) = self.known(node) {
+            origin.add(&format!("{value:?}"));
+            return;
+        }
+        let each = |nodes: &mut dyn Iterator<Item = &Node>, origin: &mut Origin| {
+            origin.add("(");
+            for node in nodes {
+                self.describe(node, origin, level + 1);
+                origin.add(",");
+            }
+            origin.add(")");
+        };
+        match &node.kind {
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::Text(_) => {
+                origin.add(&format!("{:?}", node.kind));
+            }
+            NodeKind::Template(nodes) | NodeKind::Tuple(nodes) => each(&mut nodes.iter(), origin),
+            NodeKind::Wrapped(inner) => self.describe(inner, origin, level + 1),
+            NodeKind::Negation(inner) | NodeKind::Not(inner) => {
+                origin.add("!");
+                self.describe(inner, origin, level + 1);
+            }
+            NodeKind::Conditional(nodes) => {
+                origin.add("?");
+                each(&mut nodes.iter(), origin);
+            }
+            NodeKind::Operation(first, others) => {
+                self.describe(first, origin, level + 1);
+                for (operator, other) in others {
+                    origin.add(&format!("{operator:?}"));
+                    self.describe(other, origin, level + 1);
+                }
+            }
+            NodeKind::Object(pairs) => each(&mut pairs.iter().flat_map(|(key, value)| [key, value]), origin),
+            NodeKind::Call(call) => self.describe_call(call, origin, level),
+            NodeKind::For(all) | NodeKind::Join(all) => {
+                // Names that it gives have no value here, so all of the text counts.
+                origin.add(&format!("{:?}", node.kind));
+                let parts = [&all.collection, &all.value].into_iter().chain(&all.key).chain(&all.condition);
+                each(&mut parts.into_iter(), origin);
+            }
+            NodeKind::Name(_) | NodeKind::Traversal(..) => self.describe_reference(node, origin, level),
+        }
+    }
+
+    /// A local that is used as a whole is described once, as many may use it.
+    fn describe_reference(&self, node: &Node, origin: &mut Origin, level: usize) {
+        let describe = |origin: &mut Origin| {
+            self.follow(node, &[], level, &mut |site, end, way, level| site.describe_end(end, way, origin, level));
+        };
+        let local = match node.as_reference() {
+            Some(("local", [Step::Name(local)])) if self.is_of_file() => local,
+            _ => return describe(origin),
+        };
+        let known = &self.names.place.origins;
+        let found = known.borrow().get(local).cloned();
+        let described = found.unwrap_or_else(|| {
+            let mut described = Origin::empty();
+            describe(&mut described);
+            described.shortened()
+        });
+        origin.join(&described);
+        known.borrow_mut().insert(local.clone(), described);
+    }
+
+    fn describe_call(&self, call: &Call, origin: &mut Origin, level: usize) {
+        if call.name == "read_terragrunt_config" {
+            origin.text = None;
+            return;
+        }
+        origin.add(&format!("{}{}(", call.name, if call.is_expanded { "..." } else { "" }));
+        for argument in &call.arguments {
+            self.describe(argument, origin, level + 1);
+            origin.add(",");
+            if OF_FILES.contains(&&*call.name)
+                && let Some(Value::String(text)) = self.known(argument)
+            {
+                self.names.add_files(&text, origin);
+            }
+        }
+        origin.add(")");
+    }
+
+    /// What is at the end of a reference: a name that leads no further, or a part of an expression with a way into it.
+    fn describe_end(&self, end: &Node, way: &[Way], origin: &mut Origin, level: usize) {
+        let mut way = way;
+        match (&end.kind, way) {
+            (NodeKind::Name(name), [Way::Part(label), rest @ ..]) if name == "dependency" => {
+                match self.names.dependency(label) {
+                    Some(dependency) => origin.join(&dependency.origin()),
+                    None => origin.text = None,
+                }
+                way = rest;
+            }
+            (NodeKind::Name(name), _) if ["include", "local", "values"].contains(&&**name) => origin.text = None,
+            (NodeKind::Name(name), _) => origin.add(name),
+            _ => self.describe(end, origin, level + 1),
+        }
+        for step in way {
+            match step {
+                Way::Part(name) => origin.add(&format!(".{name}")),
+                Way::Splat(names) => origin.add(names),
+                Way::Unknown => origin.text = None,
+            }
+        }
+    }
+
+    /// What the text of a value may contain.
+    pub(super) fn form(&self, node: &Node, level: usize) -> Form {
+        if level > LEVELS || self.names.session.meter.budget.left() == 0 {
+            return Form::Any;
+        }
+        let all_plain = |nodes: &[Node]| nodes.iter().all(|node| self.form(node, level + 1).is_plain());
+        let plain_if = |is_plain: bool| if is_plain { Form::Plain } else { Form::Any };
+        if let Some(value) = self.known(node) {
+            return plain_if(value.convert(&Type::String).is_ok_and(|text| text.as_text().is_some_and(is_plain)));
+        }
+        match &node.kind {
+            NodeKind::Wrapped(inner) => self.form(inner, level + 1),
+            NodeKind::Negation(_) | NodeKind::Not(_) | NodeKind::Operation(..) => Form::Scalar,
+            NodeKind::Template(parts) => plain_if(all_plain(parts)),
+            NodeKind::Conditional(parts) => {
+                let [_, yes, no] = &**parts;
+                let (yes, no) = (self.form(yes, level + 1), self.form(no, level + 1));
+                if yes == no { yes } else { Form::Any }
+            }
+            NodeKind::Call(call) => match &*call.name {
+                "jsonencode" => Form::Json,
+                name if SCALAR.contains(&name) => Form::Scalar,
+                name if PLAIN.contains(&name) => Form::Plain,
+                name if PASSING.contains(&name) && !call.is_expanded => plain_if(all_plain(&call.arguments)),
+                "get_env" => {
+                    plain_if(self.vouches_for_variable(call) && all_plain(call.arguments.get(1..).unwrap_or(&[])))
+                }
+                name => plain_if(self.names.vouches_for(name)),
+            },
+            NodeKind::Name(_) | NodeKind::Traversal(..) => {
+                let mut form = Form::Any;
+                self.follow(node, &[], level, &mut |site, end, way, level| form = site.form_of_end(end, way, level));
+                form
+            }
+            _ => Form::Any,
+        }
+    }
+
+    fn form_of_end(&self, end: &Node, way: &[Way], level: usize) -> Form {
+        match (&end.kind, way) {
+            (NodeKind::Name(name), [Way::Part(label), ..]) if name == "dependency" => {
+                let is_vouched =
+                    ["dependency.*", &*format!("dependency.{label}")].iter().any(|it| self.names.vouches_for(it));
+                if is_vouched { Form::Plain } else { Form::Any }
+            }
+            (NodeKind::Name(_), _) => Form::Any,
+            (_, []) => self.form(end, level + 1),
+            // A text without quotes has strings without quotes.
+            (NodeKind::Call(call), _) if ["jsondecode", "yamldecode"].contains(&&*call.name) => {
+                match &call.arguments[..] {
+                    [text] if self.form(text, level + 1).is_plain() => Form::Plain,
+                    _ => Form::Any,
+                }
+            }
+            _ => Form::Any,
+        }
+    }
+
+    fn vouches_for_variable(&self, call: &Call) -> bool {
+        let name = call.arguments.first().and_then(|name| self.known(name));
+        let is_vouched = |name: &str| self.names.vouches_for(&format!("get_env:{name}"));
+        self.names.vouches_for("get_env") || name.is_some_and(|name| name.as_text().is_some_and(is_vouched))
+    }
+
+    /// True where names are those of a file, and not of a template.
+    pub(super) fn is_of_file(&self) -> bool {
+        self.expression.is_some()
+    }
+
+    /// Follows a reference to where its value is written: through locals, values, included files and files that are read.
+    fn follow(&self, node: &Node, way: &[Way], level: usize, end: &mut End<'_>) {
+        let names = self.names;
+        let written = match (&node.kind, way) {
+            _ if level > LEVELS => None,
+            (NodeKind::Wrapped(inner), _) => return self.follow(inner, way, level + 1, end),
+            (NodeKind::Traversal(root, steps), _) => {
+                let way: Vec<Way> = steps.iter().map(|step| self.way(step)).chain(way.iter().cloned()).collect();
+                return self.follow(root, &way, level + 1, end);
+            }
+            (NodeKind::Object(pairs), [Way::Part(part), rest @ ..]) => {
+                let is_part = |(key, _): &&(Node, Node)| name_of(key) == Some(part);
+                let has_names = pairs.iter().all(|(key, _)| name_of(key).is_some());
+                match pairs.iter().rev().find(is_part) {
+                    Some((_, value)) if has_names => return self.follow(value, rest, level + 1, end),
+                    _ => None,
+                }
+            }
+            (NodeKind::Name(name), [Way::Part(part), rest @ ..]) if self.is_of_file() => match &**name {
+                "local" => names.place.file.locals.get(part).map(|local| (names.clone(), local.clone(), rest)),
+                "values" => names.value_expression(part).map(|(values, value)| (values, value, rest)),
+                "include" => names.exposed(part).and_then(|included| part_of_config(included, rest)),
+                _ => None,
+            },
+            (NodeKind::Call(call), rest) if call.name == "read_terragrunt_config" => {
+                let path = call.arguments.first().and_then(|path| self.known(path));
+                let config = path.and_then(|path| names.config_at(path.as_text()?));
+                config.and_then(|config| part_of_config(config, rest))
+            }
+            _ => None,
+        };
+        if let Some((names, expression, rest)) = written
+            && let Ok(node) = names.parse(&expression)
+        {
+            return Site::of(&names, &expression).follow(&node, rest, level + 1, end);
+        }
+        end(self, node, way, level);
+    }
+
+    fn way(&self, step: &Step) -> Way {
+        match step {
+            Step::Name(name) => Way::Part(name.clone()),
+            Step::Index(key) => {
+                let key = self.known(key).and_then(|key| key.convert(&Type::String).ok());
+                key.and_then(|key| key.as_text().map(str::to_owned)).map_or(Way::Unknown, Way::Part)
+            }
+            Step::Splat(steps) if steps.iter().all(|step| matches!(step, Step::Name(_))) => {
+                Way::Splat(format!("{steps:?}"))
+            }
+            Step::Splat(_) => Way::Unknown,
+        }
+    }
+}
+
+/// What is done where a reference ends.
+type End<'e> = dyn FnMut(&Site<'_, '_>, &Node, &[Way], usize) + 'e;
+
+/// A step into a value.
+#[derive(Debug, Clone)]
+enum Way {
+    Part(String),
+    Splat(String),
+    Unknown,
+}
+
+/// Where a part of a configuration is written, which others see.
+fn part_of_config<'s, 'w>(names: Names<'s>, way: &'w [Way]) -> Option<(Names<'s>, Expression, &'w [Way])> {
+    let file = &names.place.file;
+    let (expression, rest) = match way {
+        [Way::Part(part), Way::Part(local), rest @ ..] if part == "locals" => (file.locals.get(local)?, rest),
+        [Way::Part(part), rest @ ..] if part == "inputs" && file.includes.is_empty() => {
+            (file.arguments.get("inputs")?, rest)
+        }
+        _ => return None,
+    };
+    let expression = expression.clone();
+    Some((names, expression, rest))
+}
+
+impl Names<'_> {
+    fn vouches_for(&self, name: &str) -> bool {
+        self.session.vouched.plain.contains(name)
+    }
+
+    /// Adds the files of the repository that an argument may name.
+    fn add_files(&self, argument: &str, origin: &mut Origin) {
+        for directory in [self.place.directory(), self.place.base()] {
+            let path = join(directory, argument);
+            if matches!(self.session.files.is_directory(&path), Found::Is(false)) {
+                origin.add(&format!("@{}", self.session.shown(&path)));
+                origin.files.insert(path);
+            }
+        }
+    }
+}
+
+impl BlockPart<'_> {
+    /// What its arguments are. Paths of dependencies and programs are those of files.
+    pub(super) fn origin(&self) -> Origin {
+        let (names, block) = (&self.names, &self.block);
+        let mut origin = Origin::empty();
+        origin.add(&format!("{} {:?}", block.kind, block.label));
+        for (name, expression) in &block.arguments {
+            origin.add(&format!(" {name}="));
+            let Ok(node) = names.parse(expression) else {
+                origin.text = None;
+                break;
+            };
+            let site = Site::of(names, expression);
+            site.describe(&node, &mut origin, 0);
+            match (&**name, site.known(&node)) {
+                ("config_path", Some(path)) => {
+                    let path = path.as_text().map(|path| join(names.place.directory(), path));
+                    origin.add(&names.session.shown(&path.unwrap_or_default()));
+                }
+                ("execute", Some(words)) => {
+                    let words = words.elements().map(|words| words.to_vec()).unwrap_or_default();
+                    words.iter().filter_map(Value::as_text).for_each(|word| names.add_files(word, &mut origin));
+                }
+                _ => {}
+            }
+        }
+        origin.shortened()
+    }
+}
+
+/// True for a text that ends no quotes, before and behind whatever it stands.
+pub(super) fn is_plain(text: &str) -> bool {
+    !text.contains(['"', '\n', '\r', '\\'])
+        && !text.contains("${")
+        && !text.contains("%{")
+        && !text.ends_with(['$', '%'])
+}
