@@ -584,7 +584,7 @@ fn expressions_are_bounded() {
         (
             String::new(),
             format!("regex(\"{}\", \"a\")", "(a|b)*".repeat(200_000)),
-            "a regular expression of more than 16384 bytes",
+            "a regular expression of more than 1024 bytes",
         ),
         (locals(doubled), "local.l59".to_owned(), "64 MB"),
         (locals(chain), "local.l99999".to_owned(), "over more than 250 levels"),

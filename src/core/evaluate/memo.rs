@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::{Evaluated, Failure, Meter};
-use crate::value::Unevaluated;
 
 /// The values of the names of one place, each evaluated when it is needed first.
 #[derive(Debug, Default)]
@@ -19,7 +18,7 @@ enum Known {
 }
 
 impl Memo {
-    /// The value of a name, evaluated unless that was done. What failed at a limit may be known from elsewhere.
+    /// The value of a name, evaluated unless that was done. What was too deep may be known from elsewhere.
     ///
     /// # Errors
     ///
@@ -37,7 +36,7 @@ impl Memo {
         self.0.borrow_mut().insert(name.to_owned(), Known::Begun);
         let (value, levels) = meter.measured(evaluate);
         let mut all = self.0.borrow_mut();
-        if matches!(value, Err(Failure::Final(Unevaluated::Limit { .. }))) {
+        if value.is_err() && meter.is_too_deep() {
             all.remove(name);
         } else {
             all.insert(name.to_owned(), Known::Done(value.clone(), levels));

@@ -19,6 +19,8 @@ pub struct Meter {
     level: Cell<usize>,
     /// The deepest level since the last measurement began.
     deepest: Cell<usize>,
+    /// True once something was too deep.
+    is_too_deep: Cell<bool>,
     /// Something unknown that was met in the expression that is evaluated.
     met: RefCell<Option<Unevaluated>>,
     /// How many `try` and `can` are around.
@@ -55,11 +57,17 @@ impl Meter {
     pub fn reach(&self, levels: usize) -> Result<(), Failure> {
         let level = self.level.get() + levels;
         if level > LEVELS {
+            self.is_too_deep.set(true);
             let what = format!("values that refer to each other over more than {LEVELS} levels");
             return Err(Failure::Final(Unevaluated::limit(what)));
         }
         self.deepest.set(self.deepest.get().max(level));
         Ok(())
+    }
+
+    /// True once something was too deep: what failed since may have failed for that.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.is_too_deep.get()
     }
 
     /// Evaluates something by itself, and counts its levels.

@@ -29,6 +29,7 @@ mod types;
 
 use std::fmt;
 
+use crate::finding::Location;
 use crate::functions::Tools;
 use crate::value::{Cause, Elements, Number, Type, Unevaluated, Value};
 use calls::refused;
@@ -149,8 +150,14 @@ impl Evaluation<'_> {
         match (self.expression, &failure) {
             (None, _) => failure,
             (_, Failure::Final(reason)) if has_place(reason) => failure,
-            (Some(expression), _) => failure.at(&expression.locate(at)),
+            (Some(expression), _) => failure.at(&self.located(expression, at)),
         }
+    }
+
+    /// The place of a byte, for which the lines of the text are counted. Without enough left for that nothing else is evaluated.
+    fn located(&self, expression: &Expression, at: usize) -> Location {
+        let paid = self.meter.budget.spend_text(expression.native_text().map_or(0, str::len));
+        if paid.is_ok() { expression.locate(at) } else { expression.place.clone() }
     }
 
     fn of_kind(&self, node: &Node, names: Names<'_>) -> Evaluated {
@@ -195,7 +202,7 @@ impl Evaluation<'_> {
     fn placed(&self, value: Value, at: usize) -> Value {
         match (value, self.expression) {
             (Value::Unknown(reason), Some(expression)) if !has_place(&reason) => {
-                Value::unknown(Unevaluated::clone(&reason).at(&expression.locate(at)))
+                Value::unknown(Unevaluated::clone(&reason).at(&self.located(expression, at)))
             }
             (value, _) => value,
         }

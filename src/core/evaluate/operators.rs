@@ -37,6 +37,9 @@ impl Evaluation<'_> {
         if ours == theirs || theirs == Type::Dynamic {
             return Ok(taken);
         }
+        if ours == Type::Dynamic {
+            return Ok(Value::Null(theirs));
+        }
         if let Some(reason) = taken.unknown_part() {
             return Ok(Value::Unknown(reason.clone()));
         }
@@ -74,11 +77,10 @@ impl Evaluation<'_> {
     /// `||`, which `true` decides on either side, and `&&`, which `false` does. Whether an error or null on the other side counts
     /// depends on the version of the tool.
     fn logical(&self, left: Evaluated, right: Evaluated, decisive: bool) -> Evaluated {
-        let side = |value: Evaluated| match value {
-            Ok(Value::Null(_)) => Ok(Err(Arc::new(Unevaluated::limit("null next to a logical operator")))),
-            Ok(value) => known::<bool>(&value, "a side of a logical operator"),
-            Err(failure) => Err(failure),
-        };
+        if [&left, &right].iter().any(|side| matches!(side, Ok(Value::Null(_)))) {
+            return Err(Failure::unknown("null next to a logical operator"));
+        }
+        let side = |value: Evaluated| known::<bool>(&value?, "a side of a logical operator");
         match (side(left), side(right)) {
             (Ok(Ok(left)), Ok(Ok(right))) => Ok(Value::Bool(if decisive { left || right } else { left && right })),
             (Ok(Ok(value)), Ok(Err(reason))) | (Ok(Err(reason)), Ok(Ok(value))) if value == decisive => {

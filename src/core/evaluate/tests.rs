@@ -227,7 +227,7 @@ fn what_may_be_refused_is_unknown() {
         "tonumber(\"inf\")",
         "tonumber(\"1p3\")",
         "1 / 0",
-        "1e30000 * 1e30000",
+        "1e900 * 1e900",
         "null && false",
         "false && null",
         "null || true",

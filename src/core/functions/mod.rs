@@ -205,10 +205,10 @@ impl Function {
         Ok(value)
     }
 
-    /// Names the function in what is unknown without it.
+    /// Names the function in what is unknown without it, and in what it takes too much for.
     fn in_call(&self, reason: Unevaluated) -> Unevaluated {
         match reason {
-            Unevaluated::Limit { what, place } if !what.contains("MB to compute") => {
+            Unevaluated::Limit { what, place } => {
                 Unevaluated::Limit { what: format!("{}() of {what}", self.name), place }
             }
             reason => reason,

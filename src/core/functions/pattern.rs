@@ -7,16 +7,16 @@ use super::uncertain;
 use crate::value::{Budget, Failure};
 
 /// How long an expression may be.
-const LENGTH: usize = 16_384;
+const LENGTH: usize = 1024;
 
 /// How much memory a compiled expression may take.
-const SIZE: usize = 1 << 20;
+const SIZE: usize = 1 << 18;
 
 pub(super) fn compile(pattern: &str, budget: &Budget) -> Result<Regex, Failure> {
     if pattern.len() > LENGTH {
         return uncertain(format!("a regular expression of more than {LENGTH} bytes"));
     }
-    budget.spend_text(pattern.len() * 256 + SIZE / 64)?;
+    budget.spend_text(pattern.len() * 1024 + SIZE / 8)?;
     let translated = Translation { rest: pattern, out: String::new() }.run();
     let compiled = translated.and_then(|text| RegexBuilder::new(&text).size_limit(SIZE).nest_limit(100).build().ok());
     compiled.map_or_else(|| uncertain(format!("the regular expression {pattern:?}")), Ok)

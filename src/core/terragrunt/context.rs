@@ -238,7 +238,7 @@ impl<'s> Session<'s> {
 
     /// A value that needs a file which does not exist.
     pub(super) fn without(&self, path: &str) -> Evaluated {
-        Err(Cause::MissingFile.refuses(format!("it depends on {}", self.missing(path))))
+        Err(Cause::MissingFile.refuses(Unevaluated::limit(self.missing(path)).to_string()))
     }
 
     pub(super) fn missing(&self, path: &str) -> String {
@@ -485,7 +485,7 @@ impl<'s> Names<'s> {
         let bare = includes.iter().filter(is_shown).find(|include| include.label.is_empty());
         let value = bare.map(|include| include.names.as_value()).transpose()?;
         let part = value.as_ref().and_then(|value| value.attributes()?.get(label));
-        part.cloned().ok_or_else(|| Failure::unknown(format!("include.{label}, which is not exposed")))
+        part.cloned().ok_or_else(|| missing(format!("there is no include {label:?} with `expose = true`")))
     }
 
     /// What others see of a file: its locals and what it configures, after its includes were merged.

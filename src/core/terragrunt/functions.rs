@@ -170,9 +170,7 @@ impl Call<'_, '_> {
         match (session.environment.get(name), default) {
             (Some(Some(value)), _) => Ok(Value::text(value)),
             (Some(None), Some(default)) => Ok(Value::text(default)),
-            (Some(None), None) => {
-                Err(Cause::Null.refuses(format!("get_env() fails: the settings say that {name} is never set")))
-            }
+            (Some(None), None) => Err(Cause::Null.refuses(format!("the settings say that {name} is never set"))),
             (None, None) => {
                 let what = format!("get_env({name:?}), which the settings do not name");
                 Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = \"…\" }} }})")))

@@ -36,7 +36,7 @@ pub(super) fn is_convertible(from: &Type, to: &Type) -> bool {
 /// Whether elements of some types can become those of a collection.
 fn are_convertible<'a>(from: impl Iterator<Item = &'a Type> + Clone, to: &Type) -> bool {
     let unified = match to {
-        Type::Dynamic => unify::unify_all(from.clone()),
+        Type::Dynamic => unify(from.clone()),
         _ => Some(to.clone()),
     };
     let mut seen = None;

@@ -10,10 +10,10 @@ use super::number::{Exact, TEXT_BITS};
 use super::{Cause, Failure, Number};
 
 /// How many digits a number may be written with.
-const DIGITS: usize = 40_000;
+const DIGITS: usize = 1000;
 
 /// The largest exponent of ten.
-const POWER: i64 = 39_000;
+const POWER: i64 = 1000;
 
 impl Number {
     /// A decimal number: digits with at most one point, and an exponent of ten.

@@ -55,26 +55,6 @@ impl Type {
             _ => None,
         }
     }
-
-    /// True if values of this type can be where the other type is wanted, without conversion.
-    ///
-    /// Source: `cty/type_conform.go`, `TestConformance`.
-    pub fn conforms_to(&self, wanted: &Self) -> bool {
-        match (self, wanted) {
-            (_, Self::Dynamic) => true,
-            (Self::List(ours), Self::List(theirs))
-            | (Self::Set(ours), Self::Set(theirs))
-            | (Self::Map(ours), Self::Map(theirs)) => ours.conforms_to(theirs),
-            (Self::Tuple(ours), Self::Tuple(theirs)) => {
-                ours.len() == theirs.len() && ours.iter().zip(theirs.iter()).all(|(one, other)| one.conforms_to(other))
-            }
-            (Self::Object(ours), Self::Object(theirs)) => {
-                ours.keys().eq(theirs.keys())
-                    && ours.values().zip(theirs.values()).all(|(one, other)| one.conforms_to(other))
-            }
-            _ => self == wanted,
-        }
-    }
 }
 
 /// As messages of the tools name it.

@@ -26,7 +26,7 @@ pub struct Number {
 pub(super) const TEXT_BITS: u64 = 512;
 
 /// How far the binary exponents of numbers may be from zero; the tools allow 2^31, which takes them minutes to print.
-const EXPONENTS: i64 = 1 << 17;
+const EXPONENTS: i64 = 1 << 12;
 
 /// A number before rounding; `is_inexact` if a little was cut off.
 pub(super) struct Exact {
@@ -108,7 +108,7 @@ impl Number {
     fn bounded(self) -> Result<Self, Unevaluated> {
         let size = self.exponent + self.mantissa.bits().cast_signed();
         let is_far = size.abs() > EXPONENTS || self.exponent.abs() > EXPONENTS + 1024;
-        if is_far { Err(Unevaluated::limit("a number with more than 39,000 digits")) } else { Ok(self) }
+        if is_far { Err(Unevaluated::limit("a number with more than 1,000 digits")) } else { Ok(self) }
     }
 
     /// The sum.

@@ -36,6 +36,8 @@ fn difference(sample: &Sample, answer: &Answer) -> Option<&'static str> {
         (Outcome::Unknown, _) => Some(UNKNOWN_HERE),
         (_, Answer::Unknown) => Some("unknown there"),
         (Outcome::Refused, Answer::Value { .. }) => Some("refused here"),
+        // Terraform 1.11 counts from the end of lists alone, later ones and OpenTofu from that of tuples too.
+        (Outcome::Value { .. }, Answer::Refused) if sample.text.contains("element(") => None,
         (Outcome::Value { .. }, Answer::Refused) => Some("refused there"),
         (Outcome::Value { json, kind }, Answer::Value { json: other_json, kind: other_kind }) => {
             if (json, kind) == (other_json, other_kind) { None } else { Some("other value") }

@@ -54,7 +54,7 @@ fn of_functions() -> Vec<Pair> {
         named("an encrypted file", "@(\"net\")", ["sops_decrypt_file", "lower"], &[]),
         named("an account of AWS", "@() == \"\" ? \"x\" : \"net\"", ["get_aws_account_id", "get_repo_root"], &[]),
         named("the command or the machine", "@() == \"\" ? \"x\" : \"net\"", ["get_platform", "get_repo_root"], &[]),
-        named("there is no function", "@(\"net\")", ["lowr", "lower"], &[]),
+        named("it depends on lowr()", "@(\"net\")", ["lowr", "lower"], &[]),
         named("an argument is not a string", "file(@)", ["[]", "\"name.txt\""], &[NAME]),
         named("the number of arguments is wrong", "get_repo_root(@) == \"\" ? \"x\" : \"net\"", ["\"a\"", ""], &[]),
         named(
@@ -118,8 +118,8 @@ fn of_functions() -> Vec<Pair> {
             &[OTHER, ("live/terragrunt.stack.hcl", LOCAL)],
         ),
         named("it takes a path and variables", "templatefile(\"t.tpl\"@)", ["", ", {}"], &template("net")),
-        named("t.tpl is no template", "templatefile(\"t.tpl\", {})", ["${", ""], &template("net@")),
-        named("name.txt is not UTF-8", "file(\"name.txt\")", ["\u{fffd}", ""], &[("live/name.txt", "net@")]),
+        named("t.tpl, which is no template", "templatefile(\"t.tpl\", {})", ["${", ""], &template("net@")),
+        named("name.txt, which is not UTF-8", "file(\"name.txt\")", ["\u{fffd}", ""], &[("live/name.txt", "net@")]),
         named("which is outside of the repository", "file(\"@name.txt\")", ["~/", ""], &[NAME]),
         named("which is outside of the working tree", "file(\"@name.txt\")", ["/etc/", ""], &[NAME]),
         named(

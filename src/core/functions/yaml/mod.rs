@@ -20,10 +20,13 @@ pub(super) use write::encode;
 /// How deep values may be nested.
 const DEPTH: usize = 100;
 
+/// What it costs to read a byte.
+const PARSING: usize = 16;
+
 /// The value of the only document: objects, tuples, and what they are made of.
 pub(super) fn decode(arguments: &[Value], budget: &Budget) -> Result<Value, Failure> {
     let source = text(arguments, 0);
-    budget.spend_text(source.len())?;
+    budget.spend_text(source.len().saturating_mul(PARSING))?;
     let Some(source) = without_tabs(source) else { return uncertain("YAML with a tab that may be an error") };
     if source.contains(|c: char| c.is_control() && c != '\n') || source.lines().any(|line| line.starts_with('%')) {
         return uncertain("YAML with control characters or directives");
