@@ -79,6 +79,10 @@ impl FileSet {
 ///
 /// Source: terragrunt `internal/util/file.go`, `CopyFolderContents`.
 pub fn may_begin_with(pattern: &str, path: &str) -> bool {
+    let names_all = pattern.split('/').all(|name| name.is_empty() || name == ".");
+    if names_all || pattern.contains(['!', '^', '\\']) {
+        return true;
+    }
     let Some(set) = FileSet::new(pattern) else { return true };
     (1..=path.len()).filter_map(|end| path.get(..end)).any(|start| set.pattern.is_match(start))
 }
@@ -133,6 +137,9 @@ mod tests {
             ("**/examples/", "a/examples/main.tf", true),
             ("examples", "a/main.tf", false),
             ("../x", "main.tf", true),
+            ("", "main.tf", true),
+            ("./", "a/main.tf", true),
+            ("!x.tf", "main.tf", true),
         ] {
             assert_eq!(may_begin_with(pattern, path), wanted, "{pattern} {path}");
         }

@@ -98,8 +98,11 @@ impl Assembly {
         assembly
     }
 
-    /// Notes that there is no configuration: Terragrunt refuses to run then.
+    /// Notes that there is no configuration: Terragrunt refuses to run then. Where parts are not read, they may have it.
     pub(in crate::disk::roots) fn note_emptiness(&mut self) {
+        if !self.unread.is_empty() {
+            return;
+        }
         let of_unit = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
         let place = self.place.clone().unwrap_or(of_unit);
         let reason = "there is no configuration in the directory that Terragrunt assembles".to_owned();
@@ -159,7 +162,11 @@ impl Assembly {
         let mut layers = BTreeMap::new();
         if self.has_module {
             match roots::file_names(&root.join(dir), |name| counts(&name)) {
-                Ok(names) => layers.extend(names.into_iter().map(|name| (name, Layer::Module))),
+                Ok(names) => {
+                    let copied = self.copied(dir, within);
+                    let names = names.into_iter().filter(|name| !self.may_be_left_out(copied.as_deref(), name));
+                    layers.extend(names.map(|name| (name, Layer::Module)));
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound && !within.as_os_str().is_empty() => {}
                 Err(error) => return Err(unreadable(dir, &error)),
             }
@@ -167,6 +174,7 @@ impl Assembly {
         let has_own_layer = !self.module.as_os_str().is_empty() || !self.has_module;
         if has_own_layer && let Ok(names) = roots::file_names(&root.join(within), |name| counts(&name)) {
             let names = names.into_iter().filter(|name| !name.starts_with('.'));
+            let names = names.filter(|name| !self.may_be_left_out(Some(within), name));
             layers.extend(names.map(|name| (name, Layer::Unit)));
         }
         layers.retain(|name, _| !UNIT_FILES.contains(&&**name));
@@ -188,6 +196,21 @@ impl Assembly {
             }
         }
         Ok(AssembledFiles { files, primary, overrides, variables })
+    }
+
+    /// Where Terragrunt copies a directory of the module from, as patterns see it; `None` for what it does not copy file by file.
+    fn copied(&self, dir: &Path, within: &Path) -> Option<PathBuf> {
+        match &self.package {
+            Some(package) => dir.strip_prefix(package).ok().map(Path::to_owned),
+            None => self.module.as_os_str().is_empty().then(|| within.to_owned()),
+        }
+    }
+
+    /// True for a file that may not be copied: then it says nothing certain of what is required.
+    fn may_be_left_out(&self, place: Option<&Path>, name: &str) -> bool {
+        let Some(place) = place else { return false };
+        let path = shown(&place.join(name));
+        self.left_out.iter().any(|it| may_begin_with(&it.pattern, &path))
     }
 
     /// The text of a file: of the module or the unit, by the directories of both, or generated.
