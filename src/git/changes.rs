@@ -322,11 +322,38 @@ impl ChangedFiles {
         self.is_present(path) && (self.is_tracked(path) || self.paths.contains(path))
     }
 
-    /// True if a file changed, or what leads to it: a symbolic link, or the submodule that it is in.
-    pub fn touch(&self, file: &Path) -> bool {
+    /// True if what is at a path changed: a file, whether a directory is there, or what leads to it: a symbolic link, or the submodule that
+    /// it is in.
+    pub fn touch(&self, path: &Path) -> bool {
         let differs =
             |name: &RepoPath| self.not_compared.get(name).is_some_and(|id| !is_same(&self.top.join(&**name), id));
-        self.names(file).iter().any(|name| self.holds(name) || differs(name))
+        self.names(path).iter().any(|name| self.holds(name) || differs(name) || self.is_other_directory(name))
+    }
+
+    /// True if there is a directory at a path now or was one at the base, and it may not be both.
+    fn is_other_directory(&self, name: &RepoPath) -> bool {
+        let prefix = name.prefix();
+        let from = || RepoPath::from_git(prefix.as_str())..;
+        let is_below = |path: &&RepoPath| path.starts_with(&prefix);
+        let has_changed = self.paths.range(from()).next().is_some_and(|path| is_below(&path));
+        has_changed && {
+            let tracked = self.tracked.range(from()).map(|(path, _)| path);
+            !tracked.take_while(is_below).any(|path| !self.paths.contains(path))
+        }
+    }
+
+    /// True if the names in a directory changed, or a file that is directly in it.
+    pub fn touch_list(&self, directory: &Path) -> bool {
+        self.names(directory).iter().any(|name| {
+            let prefix = name.prefix();
+            let below = self.paths.range(RepoPath::from_git(prefix.as_str())..);
+            let mut below = below.map_while(|path| path.strip_prefix(&prefix));
+            let is_new_or_gone = |within: &str| match within.split_once('/') {
+                Some((inner, _)) => self.is_other_directory(&name.join(inner)),
+                None => true,
+            };
+            self.holds(name) || below.any(is_new_or_gone)
+        })
     }
 
     /// True if a file changed that is in a directory and whose name passes.

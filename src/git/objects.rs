@@ -288,6 +288,11 @@ impl GitTree {
 
     /// The file that a path leads to, all links followed; `None` if that is no file of the tree.
     pub fn resolve(&self, path: &str) -> Option<RepoPath> {
+        self.place(path).filter(|place| self.kind(place) == Some(FileKind::File))
+    }
+
+    /// Where a path leads, all links followed; `None` if that is not in the tree.
+    pub fn place(&self, path: &str) -> Option<RepoPath> {
         let mut place: Vec<&str> = Vec::new();
         let mut rest: Vec<&str> = path.rsplit('/').collect();
         let mut links = 0;
@@ -308,8 +313,7 @@ impl GitTree {
             place.pop();
             rest.extend(target.rsplit('/'));
         }
-        let path = RepoPath::from_git(place.join("/"));
-        (self.kind(&path) == Some(FileKind::File)).then_some(path)
+        Some(RepoPath::from_git(place.join("/")))
     }
 }
 

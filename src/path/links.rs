@@ -99,10 +99,11 @@ pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
     }
 }
 
-/// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads. Each is a place
-/// without symbolic links above it.
+/// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads, through links that are refused too:
+/// others follow them. Each is a place without symbolic links above it.
 pub fn stations(path: &Path) -> Vec<PathBuf> {
     let Ok(mut way) = PathWalk::to(path) else { return Vec::new() };
+    way.is_unconfined = true;
     let _ = way.end();
     let mut stations = way.links;
     stations.push(way.place);
@@ -143,6 +144,8 @@ struct PathWalk {
     links: Vec<PathBuf>,
     /// True if directories are to be made there, so that no link of a working tree is followed.
     is_for_writing: bool,
+    /// True if links may lead anywhere, as nothing is read there.
+    is_unconfined: bool,
     /// How many of the last parts no link may be at, wherever they are.
     own: usize,
 }
@@ -181,7 +184,7 @@ impl PathWalk {
                 remember_without_links(&self.place);
             }
             Some(Component::Normal(name)) => {
-                if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
+                if !self.is_unconfined && !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
                     return Err(refused(FileRefusal::Repository));
                 }
                 self.place.push(name);
@@ -220,7 +223,8 @@ impl PathWalk {
         }
         let target = std::fs::read_link(&self.place)?;
         self.place.pop();
-        let within = confines(&self.place, &step.part).or_else(|| step.within.clone());
+        let within = if self.is_unconfined { None } else { confines(&self.place, &step.part) };
+        let within = within.or_else(|| step.within.clone());
         if within.is_some() && target.has_root() {
             return Err(refused(FileRefusal::Outside));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::base::{Base, LostLockFile};
+use super::base::{Base, LostLockFile, UnitsBefore};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::fix::JudgedBy;
@@ -82,9 +82,12 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let other_tool = of_other_tool(&of_work_tree, &roots);
     let other_kind = of_other_kind(&of_work_tree);
     let when = (scope.environment.now, !scope.offline);
+    let mut sources = Vec::new();
     let (mut changed, mut outcomes, explainer) = match &base {
         Some(base) => {
-            let (changed, unchanged, used) = partition_changed(base, roots)?;
+            let units = UnitsBefore::of(base)?;
+            let (changed, unchanged, used) = partition_changed(base, roots, &units)?;
+            sources = units.changed_sources(&changed);
             let explainer = services.explains.then(|| Explainer::new(base, used, &cache, when));
             (changed, unchanged, explainer)
         }
@@ -101,7 +104,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     }
     services.events_for(targets.dialect());
     let mut of_units = of_units(&changed);
-    of_units.extend(base.as_ref().map(|base| base.changed_sources(&changed)).transpose()?.unwrap_or_default());
+    of_units.extend(sources);
     let answered = if scope.offline {
         let known = recalled(&changed, &cache);
         Answered { groups: vec![(changed, known)], ..Answered::default() }
@@ -237,9 +240,13 @@ fn leave_out_consequences(root: &mut RootOutcome) {
 
 /// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others. Also the
 /// providers that the repository locked before.
-fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<RootOutcome>, UsedNames), Error> {
+fn partition_changed(
+    base: &Base,
+    roots: GateRoots,
+    units: &UnitsBefore<'_>,
+) -> Result<(GateRoots, Vec<RootOutcome>, UsedNames), Error> {
     let concerned = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<GateRoot, Error>)| {
-        let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root));
+        let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root, units));
         (path, root, is_concerned)
     });
     let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
@@ -255,6 +262,7 @@ fn partition_changed(base: &Base, roots: GateRoots) -> Result<(GateRoots, Vec<Ro
         }
     }
     base.compare(&mut changed)?;
+    base.deny_unread(&mut changed, units)?;
     let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
     used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
     let used = UsedNames::of(&used);

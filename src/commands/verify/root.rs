@@ -10,7 +10,7 @@ use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, add_paths_of_unit, file_from};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, add_paths_of_unit, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -57,8 +57,10 @@ pub struct ReadPaths {
     pub files: Vec<PathBuf>,
     /// The directories of modules, where a new file of configuration counts.
     pub directories: Vec<PathBuf>,
-    /// Directories where any new file counts.
+    /// Directories where any new name counts.
     pub listed: Vec<PathBuf>,
+    /// The files among them in which nothing is a comment.
+    pub texts: Vec<PathBuf>,
 }
 
 /// The empty lock file of a root module without one.
@@ -218,6 +220,11 @@ impl GateRoot {
         self.module.tree.as_deref()
     }
 
+    /// What a unit itself says.
+    pub(super) fn unit(&self) -> Option<&UnitFacts> {
+        self.tree()?.unit.as_ref()
+    }
+
     /// How many packages of modules are locked.
     pub(super) fn locked_packages(&self) -> usize {
         let read = self.tree().and_then(|tree| tree.module_lock.as_ref());
@@ -236,12 +243,19 @@ impl GateRoot {
         let files = tree.into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
         let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
         directories.extend(tree.into_iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
+        directories.extend(tree.into_iter().flat_map(|tree| &tree.searched).map(|path| root.join(path)));
         directories.push(root.clone());
         directories.sort_unstable();
         directories.dedup();
         let looked_for = tree.into_iter().flat_map(|tree| &tree.looked_for).map(|file| lexical(root, file));
         let listed = tree.into_iter().flat_map(|tree| &tree.listed).map(|directory| lexical(root, directory));
-        ReadPaths { files: files.chain(looked_for).collect(), directories, listed: listed.collect() }
+        let texts = tree.into_iter().flat_map(|tree| &tree.texts_read).map(|file| lexical(root, file));
+        ReadPaths {
+            files: files.chain(looked_for).collect(),
+            directories,
+            listed: listed.collect(),
+            texts: texts.collect(),
+        }
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {

@@ -20,16 +20,39 @@ pub enum Found<T> {
     Denied(String),
 }
 
-/// Files of one working tree. An implementation answers for nothing else, and records the paths that it was given.
+/// What is in a directory by one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryEntry {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: Found<EntryKind>,
+}
+
+/// The kinds of what is in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file, or a link to one.
+    File,
+    /// A directory.
+    Directory,
+    /// A link to a directory.
+    LinkedDirectory,
+}
+
+/// Files of one working tree. An implementation answers for nothing else. It records each path before it looks there, whatever it finds.
 pub trait Files {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Found<Arc<[u8]>>;
 
+    /// Notes that each byte of a file counts: it was read as a text, in which nothing is a comment.
+    fn note_text(&self, _path: &str) {}
+
     /// Whether a path leads to a directory, and not to a file.
     fn is_directory(&self, path: &str) -> Found<bool>;
 
-    /// The names in a directory, each with whether it leads to a directory. What is no part of the repository is left out.
-    fn list(&self, path: &str) -> Found<Vec<(String, bool)>>;
+    /// What is in a directory.
+    fn list(&self, path: &str) -> Found<Vec<DirectoryEntry>>;
 }
 
 /// A path from a directory; absolute ones stay.

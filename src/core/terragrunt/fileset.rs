@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::files::{Files, Found};
+use super::files::{DirectoryEntry, EntryKind, Files, Found};
 use crate::value::{Budget, Unevaluated};
 
 /// How deep directories may be.
@@ -62,12 +62,21 @@ impl FileSet {
             };
             // Each entry is looked at on disk.
             budget.spend_elements(ENTRY * (entries.len() + 1))?;
-            for (name, is_directory) in entries {
+            for DirectoryEntry { name, kind } in entries {
+                let shown = format!("{path}/{name}");
                 let path = format!("{within}{name}");
-                if is_directory && level < self.levels {
-                    open.push((path + "/", level + 1));
-                } else if !is_directory && self.pattern.is_match(&path) {
-                    found.insert(path);
+                let (is_below, is_match) = (level < self.levels, self.pattern.is_match(&path));
+                match kind {
+                    Found::Is(EntryKind::Directory) if is_below => open.push((path + "/", level + 1)),
+                    // One that leads around itself has no end.
+                    Found::Is(EntryKind::LinkedDirectory) if is_below => {
+                        return Ok(Err(format!("{shown}, a symbolic link to a directory")));
+                    }
+                    Found::Is(EntryKind::File) if is_match => drop(found.insert(path)),
+                    Found::Is(_) => {}
+                    Found::Missing if is_match => return Ok(Err(format!("{shown}, which leads nowhere"))),
+                    Found::Denied(reason) if is_below || is_match => return Ok(Err(format!("{shown}, {reason}"))),
+                    Found::Missing | Found::Denied(_) => {}
                 }
             }
         }

@@ -53,6 +53,7 @@ impl<'s> Names<'s> {
 
     pub(super) fn file_text(&self, path: &str) -> Result<String, Failure> {
         let bytes = self.session.text(path)?;
+        self.session.files.note_text(path);
         let not_text = |_| Failure::unknown(format!("{}, which is not UTF-8", self.session.shown(path)));
         String::from_utf8(bytes.to_vec()).map_err(not_text)
     }

@@ -26,15 +26,18 @@ impl Files for Memory<'_> {
         }
     }
 
-    fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
+    fn list(&self, path: &str) -> Found<Vec<DirectoryEntry>> {
         let Some(within) = path.strip_prefix("/w") else { return Found::Denied("which is outside".to_owned()) };
         let start = format!("{within}/");
         let below = self.0.iter().filter_map(|(name, _)| name.strip_prefix(start.trim_start_matches('/')));
-        let entries = below.map(|name| match name.split_once('/') {
-            Some((directory, _)) => (directory.to_owned(), true),
-            None => (name.to_owned(), false),
-        });
-        Found::Is(entries.collect())
+        let entries: BTreeMap<&str, EntryKind> = below
+            .map(|name| match name.split_once('/') {
+                Some((directory, _)) => (directory, EntryKind::Directory),
+                None => (name, EntryKind::File),
+            })
+            .collect();
+        let entry = |(name, kind): (&str, EntryKind)| DirectoryEntry { name: name.to_owned(), kind: Found::Is(kind) };
+        Found::Is(entries.into_iter().map(entry).collect())
     }
 }
 

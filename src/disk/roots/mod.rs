@@ -36,8 +36,8 @@ pub use fetched::{
 };
 
 pub use paths::UnlistedPaths;
-pub use unit::{UnitMemo, UnitOptions, UnitReferences};
-pub use unit::{add_paths_of_unit, program_of_unit, references_of_unit, source_of_unit};
+pub use unit::{UnitFacts, UnitMemo, UnitOptions, UnitReferences};
+pub use unit::{add_paths_of_unit, facts_of_unit, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
 
 const TEST_DIRECTORY: &str = "tests";
@@ -134,10 +134,16 @@ pub struct Tree {
     pub warnings: Vec<TreeWarning>,
     /// Every file that was read, relative to the root module: configuration, and values of variables where they count.
     pub files_read: Vec<PathBuf>,
-    /// Files that would have been read if they existed; relative to the root module, perhaps above it.
+    /// The files among them of which each byte counts, since nothing in them is a comment.
+    pub texts_read: Vec<PathBuf>,
+    /// Other paths that were looked at, whatever was there; relative to the root module, perhaps above it.
     pub looked_for: Vec<PathBuf>,
-    /// Directories whose lists of files decided what was read, besides those of the modules; relative to the root module.
+    /// Directories whose lists of names decided what was read, besides those of the modules; relative to the root module.
     pub listed: Vec<PathBuf>,
+    /// Directories where files of configuration count or would count, besides those of local modules; relative to the root module.
+    pub searched: BTreeSet<PathBuf>,
+    /// What a unit itself says, as far as that can be known.
+    pub unit: Option<UnitFacts>,
     /// True if there are files that only one of the tools reads.
     pub differs_by_tool: bool,
 }
@@ -495,10 +501,15 @@ impl Tree {
         add_new(&mut self.holes, &other.holes);
         add_new(&mut self.notes, &other.notes);
         add_new(&mut self.files_read, &other.files_read);
+        add_new(&mut self.texts_read, &other.texts_read);
         add_new(&mut self.looked_for, &other.looked_for);
         add_new(&mut self.listed, &other.listed);
         add_new(&mut self.warnings, &other.warnings);
         self.local_modules.extend(other.local_modules.iter().cloned());
+        self.searched.extend(other.searched.iter().cloned());
+        if let (Some(unit), Some(other)) = (&mut self.unit, &other.unit) {
+            unit.add(other);
+        }
         self.built_in.extend(other.built_in.iter().cloned());
         self
     }

@@ -8,6 +8,7 @@ mod overlay;
 mod passed;
 mod plain;
 mod reasons;
+mod recorded;
 mod second;
 mod sources;
 mod stacks;

@@ -34,6 +34,7 @@ use removed::Removed;
 use snapshot::{FirstSeen, Snapshot, TwoCommits, git_error, may_differ};
 
 pub use removed::LostLockFile;
+pub use units::UnitsBefore;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseOptions {
@@ -235,17 +236,29 @@ impl Base {
                 None => recorded.get_or_insert_with(|| self.removed.recorded(&self.locks)).of_lock(root.lock()),
             };
             let first_seen = self.first_seen(root, &lock, &mut ages)?;
-            let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
-            if !self.options.trust_change_allowed && root.is_not_read() {
-                let changes = self.changes_beside_comments()?;
-                if is_new || touches(changes, root.settings().places(), &root.read()) {
-                    root.deny_unread();
-                }
-            }
             let unseen = self.reads_through_untracked_link(root);
             let change = BaseChange { base: self.compared(), before: lock, first_seen, unseen };
             let modules = modules.remove(&*self.module_lock_path(root));
             root.compare(change, modules);
+        }
+        Ok(())
+    }
+
+    /// Denies requirements that are not read where the root module is new, where it is read less than at the base, and where anything
+    /// that it reads changed.
+    pub fn deny_unread(&self, roots: &mut GateRoots, units: &UnitsBefore<'_>) -> Result<(), Error> {
+        if self.options.trust_change_allowed {
+            return Ok(());
+        }
+        let opened = roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok());
+        for root in opened.filter(|root| root.is_not_read()) {
+            let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
+            let read = root.read();
+            let is_changed = touches(self.changes_beside_comments()?, root.settings().places(), &read)
+                || read.texts.iter().any(|text| self.changes.touch(text));
+            if is_new || is_changed || units.is_read_less(root) {
+                root.deny_unread();
+            }
         }
         Ok(())
     }
@@ -268,15 +281,15 @@ impl Base {
         )
     }
 
-    /// True if the root module is to be judged: one of its files changed, or any settings or trust file; or its
-    /// configuration is unreadable for another reason than at the base.
-    pub fn concerns(&self, root: &GateRoot) -> bool {
+    /// True if the root module is to be judged: a path that it reads or looks for changed, or any settings or trust file; or it is read
+    /// less than at the base, whatever changed.
+    pub fn concerns(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable;
         let [place, tests] = root.settings().places();
         let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| place.join(name));
         let is_changed =
             locks.iter().any(|file| self.changes.touch(file)) || touches(&self.changes, [place, tests], &root.read());
-        self.settings_changed || is_unreadable || is_changed
+        self.settings_changed || is_unreadable || is_changed || units.is_read_less(root)
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.
@@ -423,7 +436,7 @@ fn touches(changes: &ChangedFiles, [place, tests]: [PathBuf; 2], read: &ReadPath
     let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
     read.files.iter().any(|file| changes.touch(file))
         || read.directories.iter().chain([&tests]).any(|directory| changes.touch_within(directory, is_read))
-        || read.listed.iter().any(|directory| changes.touch_within(directory, |_| true))
+        || read.listed.iter().any(|directory| changes.touch_list(directory))
         || packages.iter().any(|directory| changes.touch_below(directory))
 }
 

@@ -1,21 +1,23 @@
 //! Where the modules of units come from, at the base and now. A computed source may name a host that a unit of the base has in a source
 //! without anything computed, since no change chose it.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::{Base, name_of};
 use crate::addr::Hostname;
 use crate::commands::verify::root::{GateRoot, GateRoots};
-use crate::config::{ModuleSource, RootKind, UNIT_FILES};
+use crate::config::{ModuleSource, UNIT_FILES};
 use crate::dialect::Dialect;
-use crate::disk::roots::{UnitMemo, UnitOptions, source_of_unit};
+use crate::disk::files;
+use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, facts_of_unit};
 use crate::error::Error;
+use crate::parallel::locked;
 use crate::path::{RepoPath, shown};
 use crate::redact;
-use crate::terragrunt::{Files, Found, literal_source};
+use crate::git::FileKind;
+use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, literal_source};
 use crate::words::counted;
 
 /// How many changes of sources are named.
@@ -38,43 +40,6 @@ impl Base {
             texts.iter().filter_map(|(path, text)| literal_source(path.as_ref(), &String::from_utf8_lossy(text)));
         Ok(sources.filter_map(|source| host_of(&source)).collect())
     }
-
-    /// What the change does to the sources of units, as they are evaluated: a note for each source before and after.
-    pub(in crate::commands::verify) fn changed_sources(&self, roots: &GateRoots) -> Result<Vec<String>, Error> {
-        let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
-        let units: Vec<&GateRoot> =
-            opened.filter(|root| root.tree().is_some_and(|tree| tree.kind == RootKind::Unit)).collect();
-        if units.is_empty() {
-            return Ok(Vec::new());
-        }
-        let files = FilesBefore::of(self)?;
-        let mut changes: BTreeMap<[Option<String>; 2], Vec<String>> = BTreeMap::new();
-        for root in units {
-            let settings = root.settings();
-            let way = self.way_to(&settings.place);
-            let options = settings.unit_options();
-            let old = match files.unit_file(&way) {
-                Some(name) => {
-                    let options = UnitOptions { memo: Arc::clone(&files.memo), ..options.clone() };
-                    source_of_unit(&settings.root, Some((&files, name)), &options)
-                }
-                None => Ok(None),
-            };
-            // Of a unit that cannot be read the source is not known; its error says so.
-            let (Ok(old), Ok(new)) = (old, source_of_unit(&settings.root, None, &options)) else { continue };
-            if old != new {
-                changes.entry([old, new]).or_default().push(shown(&settings.path));
-            }
-        }
-        let more = changes.len().saturating_sub(MOST);
-        let more = (more > 0).then(|| format!("{} changed", counted(more, "more source")));
-        Ok(changes
-            .iter()
-            .take(MOST)
-            .map(|([old, new], units)| changed_source(old.as_ref(), new.as_ref(), units))
-            .chain(more)
-            .collect())
-    }
 }
 
 /// A note on units whose source changed.
@@ -93,20 +58,77 @@ fn changed_source(old: Option<&String>, new: Option<&String>, units: &[String]) 
     }
 }
 
+/// The units of the merge base, each read when it is asked for.
+pub struct UnitsBefore<'b> {
+    base: &'b Base,
+    files: FilesBefore<'b>,
+    memo: Arc<UnitMemo>,
+    known: Mutex<BTreeMap<RepoPath, Option<Arc<UnitFacts>>>>,
+}
+
+impl<'b> UnitsBefore<'b> {
+    pub fn of(base: &'b Base) -> Result<Self, Error> {
+        Ok(Self { base, files: FilesBefore::of(base)?, memo: Arc::default(), known: Mutex::default() })
+    }
+
+    /// What the unit in the directory of a root module said; `None` if there was none, or if it could not be read.
+    fn before(&self, root: &GateRoot) -> Option<Arc<UnitFacts>> {
+        let settings = root.settings();
+        let way = self.base.way_to(&settings.place);
+        if let Some(known) = locked(&self.known).get(&way) {
+            return known.clone();
+        }
+        let facts = self.files.unit_file(&way).and_then(|name| {
+            let options = UnitOptions { memo: Arc::clone(&self.memo), ..settings.unit_options() };
+            facts_of_unit(&settings.root, Some((&self.files, name)), &options).ok().map(Arc::new)
+        });
+        locked(&self.known).insert(way, facts.clone());
+        facts
+    }
+
+    /// True if something of a unit is not read that was read at the base, or for another reason.
+    pub(super) fn is_read_less(&self, root: &GateRoot) -> bool {
+        let Some(now) = root.unit().filter(|unit| !unit.unread.is_empty()) else { return false };
+        self.before(root).is_none_or(|before| now.is_read_less_than(&before))
+    }
+
+    /// What the change does to the sources of units, as they are evaluated: a note for each source before and after.
+    pub fn changed_sources(&self, roots: &GateRoots) -> Vec<String> {
+        let mut changes: BTreeMap<[Option<String>; 2], Vec<String>> = BTreeMap::new();
+        for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+            let Some(now) = root.unit() else { continue };
+            let is_new = self.files.unit_file(&self.base.way_to(&root.settings().place)).is_none();
+            // Of a unit that cannot be read the source is not known; its error says so.
+            let old = match self.before(root) {
+                Some(before) => before.source.clone(),
+                None if is_new => None,
+                None => continue,
+            };
+            if old != now.source {
+                changes.entry([old, now.source.clone()]).or_default().push(shown(&root.settings().path));
+            }
+        }
+        let more = changes.len().saturating_sub(MOST);
+        let more = (more > 0).then(|| format!("{} changed", counted(more, "more source")));
+        let changes = changes.iter().take(MOST);
+        changes.map(|([old, new], units)| changed_source(old.as_ref(), new.as_ref(), units)).chain(more).collect()
+    }
+}
+
 /// The files of the merge base, at the paths that they have in the working tree.
 struct FilesBefore<'b> {
     base: &'b Base,
-    /// What was read, from the top: at first what most units read.
-    texts: RefCell<BTreeMap<String, Option<Arc<[u8]>>>>,
-    memo: Arc<UnitMemo>,
+    /// What was read of those that changed, from the top: at first what most units read.
+    texts: Mutex<BTreeMap<String, Option<Arc<[u8]>>>>,
 }
 
 impl<'b> FilesBefore<'b> {
     fn of(base: &'b Base) -> Result<Self, Error> {
-        let paths = base.before.tree().paths().filter(|path| is_of_terragrunt(path));
+        let is_there = |path: &&str| base.before.tree().kind(path) == Some(FileKind::File);
+        let paths = base.changes.paths().filter(|path| is_of_terragrunt(path)).filter(is_there);
         let texts = base.texts(&base.before, &paths.map(RepoPath::from_git).collect::<Vec<_>>())?;
         let texts = texts.into_iter().map(|(path, text)| (path, Some(text.into()))).collect();
-        Ok(Self { base, texts: RefCell::new(texts), memo: Arc::default() })
+        Ok(Self { base, texts: Mutex::new(texts) })
     }
 
     /// The name of the file of the unit in a directory.
@@ -115,49 +137,74 @@ impl<'b> FilesBefore<'b> {
         UNIT_FILES.into_iter().rev().find(|name| names.contains(name))
     }
 
-    /// A path from the top; `None` outside of the working tree.
-    fn within(&self, path: &str) -> Option<RepoPath> {
-        Some(RepoPath::of(Path::new(path).strip_prefix(&self.base.top).ok()?))
+    /// Where a path leads, from the top; else why it is not read.
+    fn place(&self, path: &str) -> Result<RepoPath, String> {
+        let within = Path::new(path).strip_prefix(&self.base.top).ok().map(RepoPath::of);
+        let place = within.and_then(|within| self.base.before.tree().place(&within));
+        place.ok_or_else(|| "which is outside of the working tree".to_owned())
+    }
+
+    /// The text of a file by the path that no link leads over.
+    fn text(&self, place: &RepoPath) -> Option<Arc<[u8]>> {
+        let now = self.base.top.join(&**place);
+        if !self.base.changes.touch(&now) {
+            return files::read(&now).ok().flatten().map(Arc::from);
+        }
+        let text = self.base.texts(&self.base.before, std::slice::from_ref(place)).ok();
+        text.and_then(|mut texts| Some(Arc::from(texts.remove(&**place)?)))
     }
 }
 
 impl Files for FilesBefore<'_> {
     fn read(&self, path: &str) -> Found<Arc<[u8]>> {
-        let Some(within) = self.within(path) else { return outside() };
-        let Some(file) = self.base.before.tree().resolve(&within) else { return Found::Missing };
-        let known = self.texts.borrow().get(&*file).cloned();
+        let file = match self.place(path) {
+            Ok(place) if self.base.before.tree().kind(&place).is_some() => place,
+            Ok(_) => return Found::Missing,
+            Err(reason) => return Found::Denied(reason),
+        };
+        let known = locked(&self.texts).get(&*file).cloned();
         let text = known.unwrap_or_else(|| {
-            let text = self.base.texts(&self.base.before, std::slice::from_ref(&file)).ok();
-            let text = text.and_then(|mut texts| Some(Arc::from(texts.remove(&*file)?)));
-            self.texts.borrow_mut().insert(file.to_string(), text.clone());
+            let text = self.text(&file);
+            locked(&self.texts).insert(file.to_string(), text.clone());
             text
         });
-        text.map_or(Found::Missing, Found::Is)
+        text.map_or_else(|| Found::Denied("which cannot be read at the base".to_owned()), Found::Is)
     }
 
     fn is_directory(&self, path: &str) -> Found<bool> {
-        let Some(within) = self.within(path) else { return outside() };
         let tree = self.base.before.tree();
-        match tree.resolve(&within) {
-            Some(_) => Found::Is(false),
-            None if tree.below(&within).next().is_some() => Found::Is(true),
-            None => Found::Missing,
+        match self.place(path) {
+            Ok(place) if tree.kind(&place) == Some(FileKind::File) => Found::Is(false),
+            Ok(place) if tree.below(&place).next().is_some() => Found::Is(true),
+            Ok(_) => Found::Missing,
+            Err(reason) => Found::Denied(reason),
         }
     }
 
-    fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
-        let Some(within) = self.within(path) else { return outside() };
-        let start = within.prefix().len();
-        let below = self.base.before.tree().below(&within).map(|path| &path[start..]);
-        let entries = below.map(|path| path.split_once('/').map_or((path, false), |(directory, _)| (directory, true)));
-        let entries: BTreeSet<(String, bool)> =
-            entries.map(|(name, is_directory)| (name.to_owned(), is_directory)).collect();
-        if entries.is_empty() { Found::Missing } else { Found::Is(entries.into_iter().collect()) }
+    fn list(&self, path: &str) -> Found<Vec<DirectoryEntry>> {
+        let place = match self.place(path) {
+            Ok(place) => place,
+            Err(reason) => return Found::Denied(reason),
+        };
+        let (tree, start) = (self.base.before.tree(), place.prefix().len());
+        let below = tree.below(&place).map(|path| &path[start..]);
+        let names: BTreeSet<&str> = below.map(|path| path.split('/').next().unwrap_or(path)).collect();
+        if names.is_empty() {
+            return Found::Missing;
+        }
+        let entry = |name: &str| {
+            let is_link = tree.kind(&place.join(name)) == Some(FileKind::Link);
+            let kind = match self.is_directory(&format!("{path}/{name}")) {
+                Found::Is(true) if is_link => Found::Is(EntryKind::LinkedDirectory),
+                Found::Is(true) => Found::Is(EntryKind::Directory),
+                Found::Is(false) => Found::Is(EntryKind::File),
+                Found::Missing => Found::Missing,
+                Found::Denied(reason) => Found::Denied(reason),
+            };
+            DirectoryEntry { name: name.to_owned(), kind }
+        };
+        Found::Is(names.into_iter().map(entry).collect())
     }
-}
-
-fn outside<T>() -> Found<T> {
-    Found::Denied("which is outside of the working tree".to_owned())
 }
 
 /// True for the names of files that Terragrunt may read as its own.

@@ -1,7 +1,7 @@
 //! The files of the directories that Terragrunt assembles: of the module, of the unit, and generated ones. A file replaces another
 //! one of the same name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::Relocation;
@@ -10,6 +10,7 @@ use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::finding::Position;
+use crate::path::links::FileRefusal;
 use crate::path::shown;
 use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
 
@@ -33,6 +34,8 @@ pub(in crate::disk::roots) struct Assembly {
     dialect: Option<Dialect>,
     left_out: Vec<CopyPattern>,
     hidden: Vec<CopyPattern>,
+    /// The directories where files were looked for, or would have been if they existed.
+    pub(in crate::disk::roots) searched: BTreeSet<PathBuf>,
     /// The source, or the file of the unit.
     place: Option<Location>,
 }
@@ -44,6 +47,7 @@ pub(in crate::disk::roots) struct AssembledFiles {
     pub(in crate::disk::roots) overrides: Vec<SourceFile>,
     /// The files of variables.
     pub(in crate::disk::roots) variables: Vec<SourceFile>,
+    pub(in crate::disk::roots) tests: Vec<SourceFile>,
 }
 
 /// Where a file of an assembled directory is.
@@ -115,6 +119,16 @@ impl Assembly {
         self.unread.push(UnreadPart { reason, place });
     }
 
+    /// Notes that nothing is known of the files in a directory of the unit.
+    fn lose_directory(&mut self, directory: &Path, error: &std::io::Error) {
+        let reason = match FileRefusal::of(error) {
+            Some(refusal) => format!("the directory {} of the unit is not read: {refusal}", shown(directory)),
+            None => format!("the directory {} of the unit cannot be read", shown(directory)),
+        };
+        let place = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
+        self.unread.push(UnreadPart { reason, place });
+    }
+
     /// The files of a directory of the assembled modules; `None` if it is not one of them.
     pub(in crate::disk::roots) fn files_in(
         &mut self,
@@ -124,8 +138,10 @@ impl Assembly {
         let within = dir.strip_prefix(&self.module).ok()?.to_owned();
         let is_hidden = within.components().any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."));
         let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path) == within);
-        let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).is_dir();
+        // Whatever it is there: it may be a link.
+        let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).symlink_metadata().is_ok();
         let is_top = within.as_os_str().is_empty();
+        self.searched.extend([dir.to_owned(), within.clone()]);
         self.note_copies(root, dir, &within);
         if is_hidden || !(is_top || is_generated || is_of_unit) {
             return None;
@@ -142,6 +158,7 @@ impl Assembly {
         let of_module = self.package.as_ref().and_then(|package| Some((dir, dir.strip_prefix(package).ok()?)));
         let of_unit = (!self.module.as_os_str().is_empty() || self.package.is_none()).then_some((within, within));
         for (dir, within) in of_module.into_iter().chain(of_unit) {
+            // What cannot be listed is unread when it is assembled.
             let names = roots::file_names(&root.join(dir), |name| counts(&name)).unwrap_or_default();
             for path in names.iter().filter(|name| counts(name)).map(|name| shown(&within.join(name))) {
                 let is_hidden = path.starts_with('.') || path.contains("/.");
@@ -167,15 +184,21 @@ impl Assembly {
                     let names = names.into_iter().filter(|name| !self.may_be_left_out(copied.as_deref(), name));
                     layers.extend(names.map(|name| (name, Layer::Module)));
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !within.as_os_str().is_empty() => {}
+                Err(error) if is_absence(&error) && !within.as_os_str().is_empty() => {}
                 Err(error) => return Err(unreadable(dir, &error)),
             }
         }
         let has_own_layer = !self.module.as_os_str().is_empty() || !self.has_module;
-        if has_own_layer && let Ok(names) = roots::file_names(&root.join(within), |name| counts(&name)) {
-            let names = names.into_iter().filter(|name| !name.starts_with('.'));
-            let names = names.filter(|name| !self.may_be_left_out(Some(within), name));
-            layers.extend(names.map(|name| (name, Layer::Unit)));
+        if has_own_layer {
+            match roots::file_names(&root.join(within), |name| counts(&name)) {
+                Ok(names) => {
+                    let names = names.into_iter().filter(|name| !name.starts_with('.'));
+                    let names = names.filter(|name| !self.may_be_left_out(Some(within), name));
+                    layers.extend(names.map(|name| (name, Layer::Unit)));
+                }
+                Err(error) if is_absence(&error) => {}
+                Err(error) => self.lose_directory(within, &error),
+            }
         }
         layers.retain(|name, _| !UNIT_FILES.contains(&&**name));
         for at in 0..self.generated.len() {
@@ -190,12 +213,16 @@ impl Assembly {
         };
         let (primary, overrides) = (texts(&files.primary)?, texts(&files.overrides)?);
         let variables = texts(&files.variables)?;
+        let dialect = self.dialect.unwrap_or(Dialect::Terraform);
+        let is_top = within.as_os_str().is_empty();
+        let tests = if is_top { files.tests.clone() } else { ConfigFiles::select_tests(layers.keys().cloned(), dialect) };
+        let tests = texts(&tests)?;
         for (name, layer) in &layers {
             if let Layer::Generated(at) = layer {
                 self.places.insert(dir.join(name), self.generated[*at].1.clone());
             }
         }
-        Ok(AssembledFiles { files, primary, overrides, variables })
+        Ok(AssembledFiles { files, primary, overrides, variables, tests })
     }
 
     /// Where Terragrunt copies a directory of the module from, as patterns see it; `None` for what it does not copy file by file.
@@ -272,7 +299,17 @@ fn relocated(patterns: Vec<CopyPattern>, relocate: &Relocation) -> Vec<CopyPatte
 /// True for the names of files that one of the tools reads.
 fn counts(name: &str) -> bool {
     let is_selected = |dialect| ConfigFiles::select([name.to_owned()], dialect) != ConfigFiles::default();
+    [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(is_selected) || is_test(name)
+}
+
+/// True for the names of files that are tests in a directory of tests.
+pub(in crate::disk::roots) fn is_test(name: &str) -> bool {
+    let is_selected = |dialect| !ConfigFiles::select_tests([name.to_owned()], dialect).is_empty();
     [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(is_selected)
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 fn directory_of(path: &str) -> &Path {

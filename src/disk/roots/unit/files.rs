@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,7 +13,7 @@ use crate::git::Git;
 use crate::parallel::locked;
 use crate::path::links::{self, FileRefusal};
 use crate::path::{RepoPath, folded_name};
-use crate::terragrunt::{Files, Found};
+use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
 /// Directories that are no part of a repository.
 const OUTSIDE: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
@@ -58,13 +59,16 @@ pub(super) struct UnitFiles<'t> {
     record: RefCell<Record>,
 }
 
-/// What was read, by absolute path.
+/// What a unit depends on, by absolute path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
+    /// Each path that was asked for, whatever the answer was.
+    pub(super) asked: BTreeSet<PathBuf>,
+    /// The files among them that were read.
     pub(super) read: BTreeSet<PathBuf>,
-    /// What does not exist.
-    pub(super) looked_for: BTreeSet<PathBuf>,
-    /// Directories whose existence counts.
+    /// Those of which each byte counts.
+    pub(super) texts: BTreeSet<PathBuf>,
+    /// The directories whose names count.
     pub(super) listed: BTreeSet<PathBuf>,
 }
 
@@ -103,9 +107,34 @@ impl<'t> UnitFiles<'t> {
         self.record.borrow().clone()
     }
 
-    /// The place of a path, if it is a part of the repository; else why it is not.
+    /// The place of a path, if it is a part of the repository; else why it is not. Whatever is read passes here, so all is recorded.
     fn place(&self, path: &str) -> Result<PathBuf, String> {
-        part_of(self.top, PathBuf::from(path))
+        let place = PathBuf::from(path);
+        self.record.borrow_mut().asked.insert(place.clone());
+        part_of(self.top, place)
+    }
+
+    /// What is in a directory by a name.
+    fn entry(&self, path: &str, entry: &DirEntry) -> Found<EntryKind> {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            return match self.is_directory(path) {
+                Found::Is(true) => Found::Is(EntryKind::LinkedDirectory),
+                Found::Is(false) => Found::Is(EntryKind::File),
+                Found::Missing => Found::Missing,
+                Found::Denied(reason) => Found::Denied(reason),
+            };
+        }
+        // What is in the directory itself counts as a part of its list.
+        let place = match part_of(self.top, PathBuf::from(path)) {
+            Ok(place) => place,
+            Err(reason) => return Found::Denied(reason),
+        };
+        match self.directory_at(&place) {
+            Found::Is(true) => Found::Is(EntryKind::Directory),
+            Found::Is(false) => Found::Is(EntryKind::File),
+            Found::Missing => Found::Missing,
+            Found::Denied(reason) => Found::Denied(reason),
+        }
     }
 }
 
@@ -141,52 +170,42 @@ impl Files for UnitFiles<'_> {
             Err(reason) => return Found::Denied(reason),
         };
         let found = once(&self.repositories.texts, &place, || self.text_at(&place));
-        let mut record = self.record.borrow_mut();
-        match &found {
-            Found::Is(_) => record.read.insert(place),
-            Found::Missing => record.looked_for.insert(place),
-            Found::Denied(_) => false,
-        };
+        if matches!(found, Found::Is(_)) {
+            self.record.borrow_mut().read.insert(place);
+        }
         found
+    }
+
+    fn note_text(&self, path: &str) {
+        self.record.borrow_mut().texts.insert(PathBuf::from(path));
     }
 
     fn is_directory(&self, path: &str) -> Found<bool> {
-        let place = match self.place(path) {
-            Ok(place) => place,
-            Err(reason) => return Found::Denied(reason),
-        };
-        let found = once(&self.repositories.directories, &place, || self.directory_at(&place));
-        let mut record = self.record.borrow_mut();
-        match &found {
-            Found::Is(true) => record.listed.insert(place),
-            Found::Is(false) => record.read.insert(place),
-            Found::Missing => record.looked_for.insert(place),
-            Found::Denied(_) => false,
-        };
-        found
+        match self.place(path) {
+            Ok(place) => once(&self.repositories.directories, &place, || self.directory_at(&place)),
+            Err(reason) => Found::Denied(reason),
+        }
     }
 
-    fn list(&self, path: &str) -> Found<Vec<(String, bool)>> {
+    fn list(&self, path: &str) -> Found<Vec<DirectoryEntry>> {
         let place = match self.place(path) {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        let entries = match links::resolve(&place).and_then(std::fs::read_dir) {
-            Ok(entries) => entries,
-            Err(error) => {
-                let found = absent(&error);
-                if found == Found::Missing {
-                    self.record.borrow_mut().looked_for.insert(place);
-                }
-                return found;
-            }
-        };
         self.record.borrow_mut().listed.insert(place.clone());
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let kept = names.filter_map(|name| match self.is_directory(&format!("{path}/{name}")) {
-            Found::Is(is_directory) => Some((name, is_directory)),
-            Found::Missing | Found::Denied(_) => None,
-        });
-        Found::Is(kept.collect())
+        let entries = links::resolve(&place).and_then(std::fs::read_dir).and_then(Iterator::collect);
+        let entries: Vec<DirEntry> = match entries {
+            Ok(entries) => entries,
+            Err(error) => return absent(&error),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let Ok(name) = entry.file_name().into_string() else {
+                return Found::Denied(format!("which is not read: {}", FileRefusal::Name));
+            };
+            let kind = self.entry(&format!("{path}/{name}"), &entry);
+            found.push(DirectoryEntry { name, kind });
+        }
+        Found::Is(found)
     }
 }

@@ -2,6 +2,7 @@
 //! of it is written to disk; the walk through the modules sees the files as Terragrunt would assemble them.
 
 mod assembly;
+mod facts;
 mod files;
 mod source;
 
@@ -17,7 +18,8 @@ use crate::path::lexical;
 use crate::path::worktree::WorkTree;
 use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument, Vouched};
 
-pub(super) use assembly::{AssembledFiles, Assembly};
+pub(super) use assembly::{AssembledFiles, Assembly, is_test};
+pub use facts::{UnitFacts, facts_of_unit};
 use files::{Record, RepositoryFiles, UnitFiles};
 pub(super) use source::CALL;
 
@@ -44,30 +46,6 @@ pub struct UnitMemo {
 pub fn program_of_unit(root: &Path) -> Option<String> {
     let files = super::list(root, Dialect::Terraform).ok()?;
     read(root, &files, &UnitOptions::default()).ok()?.unit.program
-}
-
-/// The source of the module of the unit in a directory: a path from the top of the working tree, or an address. `of` are other
-/// files than those of the working tree, and the name of that of the unit. An error if the unit cannot be read.
-pub fn source_of_unit(
-    root: &Path,
-    of: Option<(&dyn Files, &str)>,
-    options: &UnitOptions,
-) -> Result<Option<String>, Vec<TreeError>> {
-    let relocate = Relocation::of(&WorkTree::of(root));
-    let unit = if let Some((files, name)) = of {
-        evaluate(&relocate, name, files, options)?
-    } else {
-        let files = super::list(root, Dialect::Terraform);
-        read(root, &files.map_err(|error| vec![super::unreadable(root.to_owned(), &error)])?, options)?.unit
-    };
-    let Some(source) = unit.source else { return Ok(None) };
-    let Some(address) = source.address else { return Ok(Some("unknown".to_owned())) };
-    Ok(Some(match source::local_module(&address, &relocate.place, &source.place) {
-        Some(path) => {
-            terragrunt::relative(&relocate.top, &slashed(&lexical(Path::new(&relocate.place), Path::new(&path))))
-        }
-        None => source.version.map_or_else(|| address.clone(), |version| format!("{address} {version}")),
-    }))
 }
 
 /// What a unit refers to in its working tree.
@@ -148,7 +126,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(&hole.part)).collect();
-    let is_template = unit.is_template;
+    let (is_template, facts) = (unit.is_template, UnitFacts::of(&unit, &relocate));
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
     let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.name_from_top(errors))?;
@@ -156,6 +134,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     tree.holes = holes;
     tree.notes = notes;
     tree.is_template = is_template;
+    tree.unit = Some(facts);
     tree.complete &= tree.unread_parts.is_empty() && tree.holes.is_empty();
     relocate.add(record, &mut tree);
     Ok(Arc::new(tree))
@@ -166,9 +145,10 @@ pub fn add_paths_of_unit(tree: &mut Tree, root: &Path, options: &UnitOptions) {
     let Ok(files) = super::list(root, Dialect::Terraform) else { return };
     let (work_tree, name) = (WorkTree::of(root), name_of(&files));
     let (relocate, unit_files) = Relocation::with_files(&work_tree, options);
-    if let Ok(Unit { source: Some(source), .. }) = evaluate(&relocate, name, &unit_files, options) {
-        let address = source.address.as_deref();
-        let module = address.and_then(|address| source::local_module(address, &relocate.place, &source.place));
+    if let Ok(unit) = evaluate(&relocate, name, &unit_files, options) {
+        tree.unit = Some(UnitFacts::of(&unit, &relocate));
+        let known = unit.source.as_ref().and_then(|source| Some((source.address.as_deref()?, &source.place)));
+        let module = known.and_then(|(address, place)| source::local_module(address, &relocate.place, place));
         tree.local_modules.extend(module.map(|module| lexical(Path::new(""), Path::new(&module))));
     }
     relocate.add(unit_files.record(), tree);
@@ -210,7 +190,8 @@ impl Relocation {
     fn add(&self, record: Record, tree: &mut Tree) {
         let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&self.place, &slashed(&path)));
         tree.files_read.extend(record.read.into_iter().map(from_root));
-        tree.looked_for.extend(record.looked_for.into_iter().map(from_root));
+        tree.texts_read.extend(record.texts.into_iter().map(from_root));
+        tree.looked_for.extend(record.asked.into_iter().map(from_root));
         tree.looked_for.extend(UNIT_FILES.map(PathBuf::from));
         tree.listed.extend(record.listed.into_iter().map(from_root));
     }

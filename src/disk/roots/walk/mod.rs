@@ -49,6 +49,7 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
     let lacks_tests = options.test_directory.as_ref().filter(|directory| !root.join(directory).is_dir());
     // What test files need is elsewhere.
     let is_alone = tests.is_empty() && lacks_tests.is_none();
+    let tests: Vec<TestText> = tests.into_iter().map(|path| roots::text(root, path)).collect();
     let likeness = is_alone.then(|| first.likeness());
     let kind = first.files.kind.unwrap_or_default();
     let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
@@ -58,6 +59,9 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
         None => walk.tree_of_root(tests).map(|(tree, _)| tree),
     }
 }
+
+/// A test file, or why it cannot be read.
+type TestText = Result<SourceFile, Box<TreeError>>;
 
 struct Texts {
     files: ConfigFiles,
@@ -121,6 +125,7 @@ struct Walk<'o> {
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
     looked_for: Vec<PathBuf>,
+    searched: BTreeSet<PathBuf>,
     differs_by_tool: bool,
     kind: RootKind,
     unread_parts: Vec<UnreadPart>,
@@ -205,6 +210,7 @@ impl<'o> Walk<'o> {
             warnings: Vec::new(),
             files_read: Vec::new(),
             looked_for: Vec::new(),
+            searched: BTreeSet::new(),
             differs_by_tool: false,
             kind,
             unread_parts: Vec::new(),
@@ -223,13 +229,13 @@ impl<'o> Walk<'o> {
     }
 
     /// The tree of a root module, and whether any other one with equal configuration has the same.
-    fn tree_of_root(mut self, tests: Vec<PathBuf>) -> Result<(Arc<Tree>, bool), Vec<TreeError>> {
+    fn tree_of_root(mut self, tests: Vec<TestText>) -> Result<(Arc<Tree>, bool), Vec<TreeError>> {
         self.whole_tree(&LocatedModule { dir: PathBuf::new(), package: None }, tests);
         let is_shared = self.has_seen_one_directory_only();
         Ok((Arc::new(self.finish()?), is_shared))
     }
 
-    fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<PathBuf>) {
+    fn whole_tree(&mut self, place: &LocatedModule, tests: Vec<TestText>) {
         let Some(module) = self.module(place, None) else { return };
         let scope = Rc::new(ModuleScope::new(module, Some(".".to_owned()), Inputs::Root));
         let (dir, package) = (place.dir.clone(), place.package.clone());
@@ -262,8 +268,11 @@ impl<'o> Walk<'o> {
             notes: Vec::new(),
             is_template: false,
             lock_of_module: None,
+            texts_read: Vec::new(),
             looked_for: self.looked_for,
             listed: Vec::new(),
+            searched: self.searched,
+            unit: None,
             requirements: self.needs.requirements,
             missing: self.missing,
             built_in: self.needs.built_in,
@@ -475,9 +484,9 @@ impl<'o> Walk<'o> {
     }
 
     /// The modules that the runs of test files are made of and, for OpenTofu, the providers that test files configure.
-    fn tests(&mut self, root: &ModuleNode, files: Vec<PathBuf>) {
-        for path in files {
-            let file = match roots::text(self.root, path) {
+    fn tests(&mut self, root: &ModuleNode, files: Vec<TestText>) {
+        for file in files {
+            let file = match file {
                 Ok(file) => file,
                 Err(error) => {
                     self.errors.push(*error);

@@ -1,16 +1,18 @@
 //! The modules of a unit of Terragrunt: from its source on, with the files of the unit and generated ones over those of the module.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{LocatedModule, ModuleNode, Texts, Walk};
-use crate::config::{Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, Text};
+use crate::config::{ConfigFiles, Inputs, Module, ModuleCall, ModuleScope, ModuleSource, RootKind, SourceFile, Text};
 use crate::disk::files;
 use crate::disk::roots::error::AutomaticFiles;
-use crate::disk::roots::unit::{AssembledFiles, Assembly};
+use crate::disk::roots::unit::{AssembledFiles, Assembly, is_test};
 use crate::disk::roots::{self, Tree, TreeError, TreeOptions};
 use crate::lockfile;
+use crate::path::lexical;
 
 /// Reads the modules of a unit.
 pub(in crate::disk::roots) fn load(
@@ -29,8 +31,10 @@ pub(in crate::disk::roots) fn load(
     let mut unread = std::mem::take(&mut walk.assembly.unread);
     let unknown = walk.assembly.unknown_variables.take();
     unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
-    let of_module = located.as_ref().map(|located| root.join(&located.dir).join(lockfile::FILE_NAME));
-    let of_module = of_module.filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
+    let lock_of_module = located.as_ref().map(|located| located.dir.join(lockfile::FILE_NAME));
+    walk.looked_for.extend(lock_of_module.clone());
+    walk.searched.append(&mut walk.assembly.searched);
+    let of_module = lock_of_module.map(|path| root.join(path)).filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
     let mut tree = walk.finish().map_err(|errors| {
         let errors = errors.into_iter();
         let moved = errors.map(|error| error.moved(|place| places.get(&*place.file).cloned().unwrap_or(place)));
@@ -97,13 +101,11 @@ impl Walk<'_> {
         self.root_dir = located.shown_path(&located.dir);
         let mut tests = Vec::new();
         if let Some(assembled) = self.assembly.files_in(self.root, &located.dir) {
-            let AssembledFiles { files, primary, overrides, variables } = assembled?;
+            let AssembledFiles { files, primary, overrides, variables, tests: own } = assembled?;
             if primary.is_empty() && overrides.is_empty() && self.assembly.has_module {
                 self.assembly.note_emptiness();
             }
-            let dir = self.root.join(&located.dir);
-            let below = roots::test_files(&dir, &files.tests, self.options);
-            tests = below.map_err(|error| vec![roots::unreadable(located.dir.clone(), &error)])?;
+            tests = own.into_iter().chain(self.tests_below(&located.dir)?).map(Ok).collect();
             self.variables = AutomaticFiles::of(variables.into_iter().map(Ok));
             let errors = self.variables.errors(self.options);
             if !errors.is_empty() {
@@ -111,8 +113,28 @@ impl Walk<'_> {
             }
             self.root_texts = Some(Texts { files, primary, overrides });
         }
-        self.whole_tree(located, tests.into_iter().map(|path| located.dir.join(path)).collect());
+        self.whole_tree(located, tests);
         Ok(())
+    }
+
+    /// The files in the directory of tests of the module: its own, those of the unit over them, and generated ones.
+    fn tests_below(&mut self, module: &Path) -> Result<Vec<SourceFile>, Vec<TreeError>> {
+        let directory = lexical(Path::new(""), self.options.test_directory());
+        if directory == Path::new("") {
+            return Ok(Vec::new());
+        }
+        let dir = module.join(directory);
+        self.searched.insert(dir.clone());
+        if let Some(assembled) = self.assembly.files_in(self.root, &dir) {
+            return Ok(assembled?.tests);
+        }
+        let names = match roots::file_names(&self.root.join(&dir), |name| is_test(&name)) {
+            Ok(names) => names,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+            Err(error) => return Err(vec![roots::unreadable(dir, &error)]),
+        };
+        let names = ConfigFiles::select_tests(names, self.options.dialect);
+        roots::texts(self.root, &dir, &names).map_err(|error| vec![*error])
     }
 
     /// The files of a directory of the assembled modules; `None` if it is not one of them.
