@@ -168,7 +168,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     notes.extend(targets.notes_on_units());
     notes.extend(sources.notes());
     notes.extend(collected.warnings);
-    notes.extend(assumed::notes(collected.assumed));
+    notes.extend(assumed::notes(collected.assumed, |_| false));
     notes.extend(cache.finish());
     let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
     let outcome = targets.finish(request.command, begun, notes);

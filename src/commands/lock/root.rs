@@ -59,7 +59,7 @@ pub struct LockRoot {
     pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<String>,
     /// What was assumed of a unit.
-    pub(super) assumed: BTreeSet<String>,
+    pub(super) assumed: BTreeSet<assumed::Assumed>,
     pub(crate) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
     pub(super) missing_modules: Vec<String>,

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::request::{LockRequest, Preparation, WriteMode};
 use super::restoring::Restored;
 use crate::addr::ProviderAddr;
+use crate::commands::shared::assumed::Assumed;
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -39,7 +40,7 @@ pub(super) struct Collected {
     /// Warnings about configuration.
     pub(super) warnings: Vec<String>,
     /// What was assumed of each of them.
-    pub(super) assumed: Vec<BTreeSet<String>>,
+    pub(super) assumed: Vec<BTreeSet<Assumed>>,
     /// The releases that may be accepted as republished, and whether some root module records them.
     pub(super) accepted: BTreeMap<(ProviderAddr, Version), bool>,
     /// The named packages that are locked in some root module.

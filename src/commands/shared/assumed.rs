@@ -10,25 +10,34 @@ use crate::words::counted;
 /// How many are named.
 const MOST: usize = 5;
 
-/// What was assumed of a unit at a path.
-pub fn of_unit(path: &Path, tree: &Tree) -> BTreeSet<String> {
-    let placed =
-        |part: &UnreadPart| format!("{}:{}", shown(&file_from(path, &part.place.file)), part.place.position.line);
-    let holes = tree
-        .holes
-        .iter()
-        .map(|hole| format!("{}: a value that decides no requirement is not known: {}", placed(hole), hole.reason));
-    holes.chain(tree.notes.iter().map(|note| format!("{}: {}", placed(note), note.reason))).collect()
+/// What was assumed in one place, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Assumed {
+    text: String,
+    /// Equal for equal causes, wherever they are.
+    pub reason: String,
 }
 
-/// One note for each place, whatever the number of root modules.
-pub fn notes(of_roots: impl IntoIterator<Item = BTreeSet<String>>) -> Vec<String> {
-    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+/// What was assumed of a unit at a path.
+pub fn of_unit(path: &Path, tree: &Tree) -> BTreeSet<Assumed> {
+    let placed =
+        |part: &UnreadPart| format!("{}:{}", shown(&file_from(path, &part.place.file)), part.place.position.line);
+    let assumed = |part: &UnreadPart, before: &str| Assumed {
+        text: format!("{}: {before}{}", placed(part), part.reason),
+        reason: part.reason.clone(),
+    };
+    let holes = tree.holes.iter().map(|hole| assumed(hole, "a value that decides no requirement is not known: "));
+    holes.chain(tree.notes.iter().map(|note| assumed(note, ""))).collect()
+}
+
+/// One note for each place, whatever the number of root modules; what was assumed before comes last.
+pub fn notes(of_roots: impl IntoIterator<Item = BTreeSet<Assumed>>, is_old: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found: BTreeMap<(bool, String), usize> = BTreeMap::new();
     for note in of_roots.into_iter().flatten() {
-        *found.entry(note).or_default() += 1;
+        *found.entry((is_old(&note.reason), note.text)).or_default() += 1;
     }
     let more = found.len().saturating_sub(MOST);
-    let named = found.into_iter().take(MOST).map(|(note, count)| match count {
+    let named = found.into_iter().take(MOST).map(|((_, note), count)| match count {
         1 => note,
         count => format!("{note} (in {count} root modules)"),
     });

@@ -69,12 +69,18 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let OpenedRoots { mut roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
-    let of_work_tree = match &base {
-        Some(base) => {
-            let unread_caller = targets.unread_caller().is_some();
-            of_work_tree(base, trust, &opened, (scope, targets.found), unread_caller)?
+    let units = base.as_ref().map(UnitsBefore::of).transpose()?;
+    let of_work_tree = match (&base, &units) {
+        (Some(base), Some(units)) => {
+            let mut findings = trust;
+            if targets.found {
+                findings.extend(base.unlocked(&opened, targets.unread_caller().is_some()));
+                let is_excluded = |place: &Path| exclusions.as_ref().is_some_and(|it| it.cover(place));
+                findings.extend(units.lost_coverage(&opened, |place| is_below(scope, place) && !is_excluded(place)));
+            }
+            of_work_tree(base, findings, &opened, scope)?
         }
-        None => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
+        _ => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
     if let Some(base) = &base {
         base.bar(&mut roots, &of_work_tree);
@@ -83,15 +89,14 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let other_kind = of_other_kind(&of_work_tree);
     let when = (scope.environment.now, !scope.offline);
     let mut sources = Vec::new();
-    let (mut changed, mut outcomes, explainer) = match &base {
-        Some(base) => {
-            let units = UnitsBefore::of(base)?;
-            let (changed, unchanged, used) = partition_changed(base, roots, &units)?;
+    let (mut changed, mut outcomes, explainer) = match (&base, &units) {
+        (Some(base), Some(units)) => {
+            let (changed, unchanged, used) = partition_changed(base, roots, units)?;
             sources = units.changed_sources(&changed);
             let explainer = services.explains.then(|| Explainer::new(base, used, &cache, when));
             (changed, unchanged, explainer)
         }
-        None => (roots, Vec::new(), None),
+        _ => (roots, Vec::new(), None),
     };
     let skipped = outcomes.len();
     let judged_by = if args.fix {
@@ -103,7 +108,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         modules::query_sources(&mut changed, options.installed);
     }
     services.events_for(targets.dialect());
-    let mut of_units = of_units(&changed);
+    let mut of_units = of_units(&changed, units.as_ref());
     of_units.extend(sources);
     let answered = if scope.offline {
         let known = recalled(&changed, &cache);
@@ -145,10 +150,13 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
 }
 
 /// What was assumed of units, and where lock files of templates go.
-fn of_units(roots: &GateRoots) -> Vec<String> {
+fn of_units(roots: &GateRoots, before: Option<&UnitsBefore<'_>>) -> Vec<String> {
     let trees = roots.iter().filter_map(|(path, root)| Some((&**path, root.as_ref().ok()?.tree()?)));
     let templates: Vec<&Path> = trees.clone().filter(|(_, tree)| tree.is_template).map(|(path, _)| path).collect();
-    let mut notes = assumed::notes(trees.map(|(path, tree)| assumed::of_unit(path, tree)));
+    let assumed: Vec<_> = trees.map(|(path, tree)| assumed::of_unit(path, tree)).collect();
+    let old =
+        before.filter(|_| assumed.iter().any(|of_root| !of_root.is_empty())).and_then(|units| units.assumed(roots));
+    let mut notes = assumed::notes(assumed, |reason| old.is_some_and(|old| old.contains(reason)));
     notes.extend(assumed::of_templates(&templates));
     notes
 }
@@ -193,20 +201,11 @@ fn verified(base: &Base) -> Verified {
     Verified { base: Some(base.compared()), ..Verified::default() }
 }
 
-/// The findings about the working tree as a whole, at their levels; `trust` are those about its trust file.
-fn of_work_tree(
-    base: &Base,
-    trust: Vec<Finding>,
-    opened: &[&GateRoot],
-    (scope, found): (&Scope, bool),
-    unread_caller: bool,
-) -> Result<Vec<Finding>, Error> {
+/// The findings about the working tree as a whole, at their levels, with some that are known already.
+fn of_work_tree(base: &Base, known: Vec<Finding>, opened: &[&GateRoot], scope: &Scope) -> Result<Vec<Finding>, Error> {
     let mut findings = base.policy()?;
     findings.extend(base.hidden_paths(opened, scope.dialect()));
-    findings.extend(trust);
-    if found {
-        findings.extend(base.unlocked(opened, unread_caller));
-    }
+    findings.extend(known);
     Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
 }
 
@@ -262,7 +261,7 @@ fn partition_changed(
         }
     }
     base.compare(&mut changed)?;
-    base.deny_unread(&mut changed, units)?;
+    base.judge_reading(&mut changed, units)?;
     let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
     used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
     let used = UsedNames::of(&used);

@@ -204,9 +204,15 @@ impl GateRoot {
 
     /// Denies requirements that are not read, unless the settings state a level.
     pub fn deny_unread(&mut self) {
-        if self.settings().settings.level(Rule::RequirementsUnread.id()).is_none() {
-            let unread = self.text.iter_mut().filter(|finding| finding.rule == Rule::RequirementsUnread);
-            unread.for_each(|finding| finding.level = Level::Deny);
+        self.deny(|finding| finding.rule == Rule::RequirementsUnread);
+    }
+
+    /// Denies some findings, unless the settings state a level for their rule.
+    pub fn deny(&mut self, is_meant: impl Fn(&Finding) -> bool) {
+        for finding in self.text.iter_mut().filter(|finding| is_meant(finding)) {
+            if self.module.settings.settings.level(finding.rule.id()).is_none() {
+                finding.level = Level::Deny;
+            }
         }
     }
 

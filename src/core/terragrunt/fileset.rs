@@ -73,10 +73,8 @@ impl FileSet {
                         return Ok(Err(format!("{shown}, a symbolic link to a directory")));
                     }
                     Found::Is(EntryKind::File) if is_match => drop(found.insert(path)),
-                    Found::Is(_) => {}
-                    Found::Missing if is_match => return Ok(Err(format!("{shown}, which leads nowhere"))),
                     Found::Denied(reason) if is_below || is_match => return Ok(Err(format!("{shown}, {reason}"))),
-                    Found::Missing | Found::Denied(_) => {}
+                    Found::Is(_) | Found::Missing | Found::Denied(_) => {}
                 }
             }
         }

@@ -7,7 +7,8 @@ use super::file::Stated;
 use super::holes::Rendering;
 use super::include::{BlockPart, Merged};
 use super::unread::{Hole, Unread};
-use crate::config::{RootKind, Syntax, is_automatic_variable_file};
+use crate::config::{ConfigFiles, RootKind, Syntax, is_automatic_variable_file};
+use crate::dialect::Dialect;
 use crate::evaluate::Failure;
 use crate::evaluate::syntax::{Node, NodeKind};
 use crate::finding::Location;
@@ -249,7 +250,10 @@ fn within(path: &str) -> Option<String> {
 /// True for files that say what is required, or may.
 fn is_relevant(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    RootKind::Module.is_configuration(name) || is_automatic_variable_file(name)
+    let is_test = |dialect| !ConfigFiles::select_tests([name.to_owned()], dialect).is_empty();
+    RootKind::Module.is_configuration(name)
+        || is_automatic_variable_file(name)
+        || [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(is_test)
 }
 
 impl From<Unread> for Failure {

@@ -72,6 +72,8 @@ pub struct Unit {
     pub includes: Vec<String>,
     /// The program that Terragrunt runs, where it is known.
     pub program: Option<String>,
+    /// The directory in which Terragrunt makes working directories, if it is said and known.
+    pub download_dir: Option<String>,
     /// What sets variables of the module.
     pub variables: UnitVariables,
     /// What is not known and may change what is required.
@@ -242,6 +244,7 @@ impl Merged<'_> {
         unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
         let program = self.texts.get("terraform_binary").and_then(|part| part.optional_text().ok().flatten());
         unit.program = program;
+        unit.download_dir = self.texts.get("download_dir").and_then(|part| part.optional_text().ok().flatten());
         unit.includes.clone_from(&self.includes);
         unit.variables = self.variables();
         unit.init_overrides = self.init_overrides();

@@ -4,6 +4,7 @@ mod attackers;
 mod cache_server;
 mod cases;
 mod changes;
+mod covered;
 mod overlay;
 mod passed;
 mod plain;

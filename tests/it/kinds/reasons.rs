@@ -91,6 +91,12 @@ fn of_functions() -> Vec<Pair> {
             ["", ", \"*.none\""],
             &[],
         ),
+        named(
+            "a symbolic link to a directory",
+            "length(fileset(\".\", \"@x.none\")) == 0 ? \"net\" : \"x\"",
+            ["**/", ""],
+            &[("live/d", "link:../modules")],
+        ),
         named("fileset() with", "length(fileset(\".\", \"@*.none\")) == 0 ? \"net\" : \"x\"", ["../", ""], &[]),
         named(
             "x.tfvars has errors",
@@ -149,6 +155,7 @@ fn of_names() -> Vec<Pair> {
     let source = |expression: &str| format!("terraform {{\n  source = \"../modules/${{{expression}}}\"\n}}\n");
     let of_includes = |argument: &str| format!("{BOTH}\"../modules/${{{argument} == \"\" ? \"x\" : \"net\"}}\"\n}}\n");
     vec![
+        unit("of the unit is not read", SOURCE, ["/var", "../modules/net"], &[("live/tests", "link:@")]),
         unit("an output of another unit", &(source("@.x.y") + local), ["dependency", "local"], &[]),
         unit("Terragrunt knows no var.x.y here", &(source("@.x.y") + local), ["var", "local"], &[]),
         unit("there is no local.y", &(source("local.@") + LOCAL), ["y", "x"], &[]),

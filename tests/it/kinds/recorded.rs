@@ -30,12 +30,7 @@ const GENERATES: [&str; 2] = [
 ];
 
 const READERS: &[Reader] = &[
-    Reader {
-        name: "include",
-        unit: "include \"x\" {\n  path = \"FILE\"\n}\n",
-        file: "shared/x.hcl",
-        texts: GENERATES,
-    },
+    Reader { name: "include", unit: "include \"x\" {\n  path = \"FILE\"\n}\n", file: "shared/x.hcl", texts: GENERATES },
     Reader {
         name: "find_in_parent_folders",
         unit: "include \"x\" {\n  path = find_in_parent_folders(\"shared/x.hcl\")\n}\n",
@@ -224,10 +219,160 @@ fn what_cannot_be_read_is_not_unchanged() {
             replace(&workspace, reader.file, reader.texts[1]);
             commit(&workspace, name);
             let run = gated(&workspace, &registry);
-            if run.code == Some(0) {
+            // The tools pass over a directory by the name of a file.
+            let is_legitimate = *name == "a directory" && !run.stdout.contains("\"unchanged\": true");
+            if run.code == Some(0) && !is_legitimate {
                 passed.push(format!("{}: {name}", reader.name));
             }
         }
     }
     assert!(passed.is_empty(), "{} ways: {passed:#?}", passed.len());
+}
+
+/// Units and modules before and after a change: what the change does, and the rules that are denied. Each passed as unchanged once.
+type Way = (&'static str, &'static [(&'static str, &'static str)], fn(&Workspace), &'static [&'static str]);
+
+const GENERATES_LENGTH: &str = "generate \"p\" {\n  path = \"p.tf\"\n  if_exists = \"overwrite\"\n  contents = length(fileset(\"${get_repo_root()}/d\", \"**\")) == 2 ? \"\" : \"provider \\\"extra\\\" {}\"\n}\n";
+
+const WAYS: &[Way] = &[
+    (
+        "a file of the unit over one of the module goes",
+        &[
+            ("modules/net/below/main.tf", "provider \"extra\" {\n}\n"),
+            ("live/a/below/main.tf", ""),
+            ("live/a/terragrunt.hcl", SOURCE),
+        ],
+        |it| std::fs::remove_file(it.path("live/a/below/main.tf")).unwrap(),
+        &["entry-missing"],
+    ),
+    (
+        "a directory of a list goes",
+        &[("d/x/f", ""), ("d/g", ""), ("live/a/terragrunt.hcl", GENERATES_LENGTH)],
+        |it| std::fs::remove_file(it.path("d/x/f")).unwrap(),
+        &["entry-missing"],
+    ),
+    (
+        "a file of a test of the unit",
+        &[("live/a/terragrunt.hcl", SOURCE), ("live/a/evil/main.tf", "provider \"extra\" {\n}\n")],
+        |it| it.write("live/a/x.tftest.hcl", TEST),
+        &["entry-missing"],
+    ),
+    (
+        "a file in the directory of tests of the unit",
+        &[("live/a/terragrunt.hcl", SOURCE), ("live/a/evil/main.tf", "provider \"extra\" {\n}\n")],
+        |it| it.write("live/a/tests/x.tftest.hcl", TEST),
+        &["entry-missing"],
+    ),
+    (
+        "a generated test",
+        &[("live/a/terragrunt.hcl", SOURCE), ("live/a/evil/main.tf", "provider \"extra\" {\n}\n")],
+        |it| {
+            let test = TEST.replace('\n', "\\n").replace('"', "\\\"");
+            let generate = format!(
+                "generate \"t\" {{\n  path = \"x.tftest.hcl\"\n  if_exists = \"overwrite\"\n  contents = \"{test}\"\n}}\n"
+            );
+            it.write("live/a/terragrunt.hcl", &format!("{SOURCE}{generate}"));
+        },
+        &["entry-missing"],
+    ),
+    (
+        "a test that needs nothing more",
+        &[("live/a/terragrunt.hcl", SOURCE)],
+        |it| it.write("live/a/x.tftest.hcl", "run \"r\" {\n}\n"),
+        &[],
+    ),
+    (
+        "a comment of a text that is not read as configuration",
+        &[
+            ("text.hcl", "# widget\n"),
+            (
+                "live/a/terragrunt.hcl",
+                "terraform {\n  source = \"${get_env(\"X\")}${file(\"${get_repo_root()}/text.hcl\")}\"\n}\nlocals {\n  t = file(\"${get_repo_root()}/text.hcl\")\n}\ngenerate \"p\" {\n  path = \"p.tf\"\n  if_exists = \"overwrite\"\n  contents = local.t\n}\n",
+            ),
+        ],
+        |it| it.write("text.hcl", "# extra\n"),
+        &["requirements-unread"],
+    ),
+    (
+        "a comment of configuration",
+        &[("live/a/terragrunt.hcl", "terraform {\n  source = get_env(\"X\")\n}\n")],
+        |it| it.write("live/a/terragrunt.hcl", "# more\nterraform {\n  source = get_env(\"X\")\n}\n"),
+        &[],
+    ),
+    (
+        "what a link leads to that others follow",
+        &[
+            ("e.hcl", "inputs = {}\n"),
+            ("live/a/terragrunt.hcl", "include \"x\" {\n  path = \"${get_repo_root()}/x.hcl\"\n}\n"),
+            ("x.hcl", "link:../work/e.hcl"),
+        ],
+        |it| it.write("e.hcl", SOURCE),
+        &["requirements-unread"],
+    ),
+    (
+        "links that lead around",
+        &[("live/a/terragrunt.hcl", GENERATES_LENGTH), ("d/a", ""), ("d/b", "")],
+        |it| ["d/one", "d/two"].into_iter().for_each(|path| std::os::unix::fs::symlink(".", it.path(path)).unwrap()),
+        &["requirements-unread"],
+    ),
+];
+
+const TEST: &str = "run \"r\" {\n  module {\n    source = \"./evil\"\n  }\n}\n";
+
+/// What is denied of a change of a repository, at the base of which nothing is.
+#[cfg(unix)]
+#[test]
+fn what_decides_counts_wherever_it_is() {
+    let registry = honest();
+    for (name, files, change, wanted) in WAYS {
+        let main = MAIN.replace("{{registry}}", &registry.host());
+        let call = "module \"below\" {\n  source = \"./below\"\n}\n";
+        let workspace = Workspace::with_files(&[
+            ("modules/net/main.tf", &format!("{main}{call}")),
+            ("modules/net/below/main.tf", ""),
+            (".tflock.hcl", "tool = \"terraform\"\n"),
+        ]);
+        for (path, text) in *files {
+            match text.strip_prefix("link:") {
+                Some(target) => std::os::unix::fs::symlink(target, workspace.path(path)).unwrap(),
+                None => workspace.write(path, text),
+            }
+        }
+        if !files.iter().any(|(path, text)| *path == "live/a/terragrunt.hcl" && text.contains("source")) {
+            workspace.write("live/a/main.tf", &main);
+        }
+        workspace.git(["init", "--quiet"]);
+        workspace.write(&format!("live/a/{LOCK}"), &crate::support::locked::locked(&registry).lock_file());
+        commit(&workspace, "base");
+        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let run = gated(&workspace, &registry).ended_with(0);
+        assert!(denied(&run).is_empty(), "{name}: {run}");
+        change(&workspace);
+        commit(&workspace, "change");
+        let run = gated(&workspace, &registry);
+        assert_eq!(denied(&run), *wanted, "{name}: {run}");
+    }
+}
+
+/// What a name of bytes is shown as is the name of another unit.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_unit_is_not_read_by_another_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let registry = honest();
+    let workspace = Workspace::with_files(&[
+        ("modules/net/main.tf", &MAIN.replace("{{registry}}", &registry.host())),
+        (".tflock.hcl", "tool = \"terraform\"\n"),
+        ("live/\u{fffd}/terragrunt.hcl", SOURCE),
+    ]);
+    let lock = crate::support::locked::locked(&registry).lock_file();
+    workspace.write(&format!("live/\u{fffd}/{LOCK}"), &lock);
+    workspace.git(["init", "--quiet"]);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]).ended_with(0);
+    assert!(!run.stdout.contains("requirements-unread"), "{run}");
+    let twin = workspace.path("live").join(std::ffi::OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&twin).unwrap();
+    std::fs::write(twin.join("terragrunt.hcl"), "terraform {\n  source = \"../../modules/other\"\n}\n").unwrap();
+    std::fs::write(twin.join(LOCK), &lock).unwrap();
+    workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]).ended_with(2);
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
-use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, lexical, links, shown};
+use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, folded_name, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::workspace::Exclusions;
@@ -37,6 +37,7 @@ impl Base {
         let mut findings = self.lifted(liftable);
         findings.extend(self.untracked_lock_files());
         findings.extend(self.packages(&ways));
+        findings.extend(self.prepared_directories(&ways));
         findings.extend(facts::of_names(self.changes.tracked().map(|(path, _)| path)));
         findings
     }
@@ -119,6 +120,29 @@ impl Base {
                 .filled(crate::step::Hole::Revision, self.compared().short())
         };
         lost.map(finding).collect()
+    }
+
+    /// Tracked directories that Terragrunt takes for working directories it has made: it runs the tool on what is there.
+    fn prepared_directories(&self, ways: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
+        let is_marker = |path: &&str| folded_name(name_of(path)) == ".terragrunt-source-version";
+        let of_markers = self.changes.tracked().map(|(path, _)| path).filter(is_marker).map(directory_of);
+        let of_units = ways.iter().filter_map(|(way, root)| {
+            let directory = root.unit()?.download_dir.as_deref()?;
+            let place = lexical(&self.top.join(&**way), Path::new(directory));
+            let way = RepoPath::below(&self.top, &place)?;
+            let prefix = way.prefix();
+            let is_tracked = self.changes.tracked().any(|(path, _)| path.starts_with(&prefix));
+            (!way.is_empty() && is_tracked).then(|| way.to_string())
+        });
+        let of_markers = of_markers.map(|at| if at.is_empty() { ".".to_owned() } else { at.to_owned() });
+        let directories: BTreeSet<String> = of_markers.chain(of_units).collect();
+        let finding = |directory: String| {
+            let message = format!(
+                "git tracks {directory}, where Terragrunt makes its working directories: it uses what is there"
+            );
+            Finding::new(Rule::TrackedPackages, message).in_file(directory)
+        };
+        directories.into_iter().map(finding).collect()
     }
 
     /// Tracked packages outside of the judged root modules, or reached through links and submodules.

@@ -245,13 +245,17 @@ impl Base {
     }
 
     /// Denies requirements that are not read where the root module is new, where it is read less than at the base, and where anything
-    /// that it reads changed.
-    pub fn deny_unread(&self, roots: &mut GateRoots, units: &UnitsBefore<'_>) -> Result<(), Error> {
-        if self.options.trust_change_allowed {
-            return Ok(());
-        }
+    /// that it reads changed; and what decides about a unit that the base does not have.
+    pub fn judge_reading(&self, roots: &mut GateRoots, units: &UnitsBefore<'_>) -> Result<(), Error> {
         let opened = roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok());
-        for root in opened.filter(|root| root.is_not_read()) {
+        for root in opened {
+            root.add_findings(self.lifted(units.new_programs(root)));
+            if self.options.trust_change_allowed {
+                continue;
+            }
+            if !root.is_not_read() {
+                continue;
+            }
             let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
             let read = root.read();
             let is_changed = touches(self.changes_beside_comments()?, root.settings().places(), &read)

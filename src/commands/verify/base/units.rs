@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use super::{Base, name_of};
+use super::{Base, directory_of, name_of};
 use crate::addr::Hostname;
 use crate::commands::verify::root::{GateRoot, GateRoots};
 use crate::config::{ModuleSource, UNIT_FILES};
@@ -13,11 +13,14 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, facts_of_unit};
 use crate::error::Error;
-use crate::parallel::locked;
+use crate::finding::{Finding, Position, Rule};
+use crate::git::FileKind;
+use crate::lockfile::FILE_NAME;
+use crate::parallel::{self, locked};
+use crate::path::links::FileRefusal;
 use crate::path::{RepoPath, shown};
 use crate::redact;
-use crate::git::FileKind;
-use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, literal_source};
+use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, Influence, literal_source};
 use crate::words::counted;
 
 /// How many changes of sources are named.
@@ -42,6 +45,17 @@ impl Base {
     }
 }
 
+/// The lock file that Terragrunt uses in a unit: its own, else that of its module. `None` if there is none in the repository, or if that is
+/// not known.
+fn covering(way: &RepoPath, unit: &UnitFacts, is_there: impl Fn(&str) -> bool) -> Option<RepoPath> {
+    let own = way.join(FILE_NAME);
+    if unit.lock_file_left_out.is_none() && is_there(&own) {
+        return Some(own);
+    }
+    let of_module = RepoPath::from_git(unit.module.as_deref()?).join(FILE_NAME);
+    is_there(&of_module).then_some(of_module)
+}
+
 /// A note on units whose source changed.
 fn changed_source(old: Option<&String>, new: Option<&String>, units: &[String]) -> String {
     let units = match units {
@@ -64,32 +78,151 @@ pub struct UnitsBefore<'b> {
     files: FilesBefore<'b>,
     memo: Arc<UnitMemo>,
     known: Mutex<BTreeMap<RepoPath, Option<Arc<UnitFacts>>>>,
+    origins: OnceLock<Origins>,
+}
+
+/// What all units of the base have that decides beyond their files.
+#[derive(Default)]
+struct Origins {
+    programs: BTreeSet<String>,
+    /// Why something was assumed.
+    assumed: BTreeSet<String>,
 }
 
 impl<'b> UnitsBefore<'b> {
     pub fn of(base: &'b Base) -> Result<Self, Error> {
-        Ok(Self { base, files: FilesBefore::of(base)?, memo: Arc::default(), known: Mutex::default() })
+        Ok(Self {
+            base,
+            files: FilesBefore::of(base)?,
+            memo: Arc::default(),
+            known: Mutex::default(),
+            origins: OnceLock::new(),
+        })
     }
 
     /// What the unit in the directory of a root module said; `None` if there was none, or if it could not be read.
     fn before(&self, root: &GateRoot) -> Option<Arc<UnitFacts>> {
         let settings = root.settings();
-        let way = self.base.way_to(&settings.place);
-        if let Some(known) = locked(&self.known).get(&way) {
+        self.unit(&self.base.way_to(&settings.place), &settings.unit_options())
+    }
+
+    fn unit(&self, way: &RepoPath, options: &UnitOptions) -> Option<Arc<UnitFacts>> {
+        if let Some(known) = locked(&self.known).get(way) {
             return known.clone();
         }
-        let facts = self.files.unit_file(&way).and_then(|name| {
-            let options = UnitOptions { memo: Arc::clone(&self.memo), ..settings.unit_options() };
-            facts_of_unit(&settings.root, Some((&self.files, name)), &options).ok().map(Arc::new)
+        let facts = self.files.unit_file(way).and_then(|name| {
+            let options = UnitOptions { memo: Arc::clone(&self.memo), ..options.clone() };
+            let place = self.base.top.join(&**way);
+            facts_of_unit(&place, Some((&self.files, name)), &options).ok().map(Arc::new)
         });
-        locked(&self.known).insert(way, facts.clone());
+        locked(&self.known).insert(way.clone(), facts.clone());
         facts
+    }
+
+    /// The directories of all units.
+    fn ways(&self) -> Vec<RepoPath> {
+        let files = self.base.before.tree().paths().filter(|path| UNIT_FILES.contains(&name_of(path)));
+        let ways: BTreeSet<RepoPath> = files.map(|path| RepoPath::from_git(directory_of(path))).collect();
+        ways.into_iter().collect()
+    }
+
+    fn origins(&self, options: &UnitOptions) -> &Origins {
+        self.origins.get_or_init(|| {
+            let units = parallel::consume(self.ways(), parallel::cores(), |way| self.unit(&way, options));
+            let mut origins = Origins::default();
+            for unit in units.into_iter().flatten() {
+                let reasons = unit.notes.iter().map(|note| &note.reason);
+                let of_holes = unit.holes.iter().map(|hole| &hole.part.reason);
+                origins.assumed.extend(reasons.chain(of_holes).cloned());
+                origins.programs.extend(unit.programs.iter().map(|it| it.identity.clone()));
+            }
+            origins
+        })
+    }
+
+    /// Why something was assumed of the units of the base; `None` without units now.
+    pub fn assumed(&self, roots: &GateRoots) -> Option<&BTreeSet<String>> {
+        let unit = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).find(|root| root.unit().is_some())?;
+        Some(&self.origins(&unit.settings().unit_options()).assumed)
     }
 
     /// True if something of a unit is not read that was read at the base, or for another reason.
     pub(super) fn is_read_less(&self, root: &GateRoot) -> bool {
         let Some(now) = root.unit().filter(|unit| !unit.unread.is_empty()) else { return false };
         self.before(root).is_none_or(|before| now.is_read_less_than(&before))
+    }
+
+    /// The findings about programs of a unit that no unit of the base starts.
+    pub(super) fn new_programs(&self, root: &GateRoot) -> Vec<Finding> {
+        let Some(unit) = root.unit().filter(|unit| !unit.programs.is_empty()) else { return Vec::new() };
+        let before = self.before(root);
+        let origins = || self.origins(&root.settings().unit_options());
+        let is_old = |it: &&Influence| {
+            let was_here =
+                before.as_ref().is_some_and(|unit| unit.programs.iter().any(|old| old.identity == it.identity));
+            was_here || origins().programs.contains(&it.identity)
+        };
+        let finding = |Influence { what, place, .. }: &Influence| {
+            let message = format!("{what} starts a program, and the base has none like it");
+            Finding::new(Rule::ProgramChanged, message).in_file(&*place.file).at(place.position)
+        };
+        unit.programs.iter().filter(|it| !is_old(it)).map(finding).collect()
+    }
+
+    /// The findings about units that a lock file of the base covered and that none covers now, or another one; `roots` are those with
+    /// lock files, and the others are among the directories that are asked for.
+    pub fn lost_coverage(&self, roots: &[&GateRoot], is_asked: impl Fn(&Path) -> bool + Sync) -> Vec<Finding> {
+        let opened: BTreeMap<RepoPath, &GateRoot> =
+            roots.iter().map(|root| (self.base.way_to(&root.settings().place), *root)).collect();
+        let tree = self.base.before.tree();
+        let (units, others): (Vec<RepoPath>, Vec<RepoPath>) = {
+            let ways: BTreeSet<RepoPath> = self.ways().into_iter().collect();
+            let locks = tree.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of);
+            let others = locks.filter(|way| !ways.contains(*way)).map(RepoPath::from_git).collect();
+            (ways.into_iter().collect(), others)
+        };
+        let has_before = |path: &str| tree.resolve(path).is_some();
+        let is_suspect = |way: &RepoPath| match opened.get(way).and_then(|root| root.unit()) {
+            Some(unit) => unit.lock_file_left_out.is_some() && has_before(&way.join(FILE_NAME)),
+            // Units without a lock file are covered by those of modules.
+            None => !others.is_empty() && !has_before(&way.join(FILE_NAME)) && is_asked(&self.base.top.join(&**way)),
+        };
+        let suspects = units.into_iter().filter(is_suspect).collect();
+        let found = parallel::consume(suspects, parallel::cores(), |way: RepoPath| {
+            self.lost_at(&way, opened.get(&way).copied())
+        });
+        found.into_iter().flatten().collect()
+    }
+
+    fn lost_at(&self, way: &RepoPath, root: Option<&GateRoot>) -> Option<Finding> {
+        let place = self.base.top.join(&**way);
+        let settings = self.base.settings(&place).ok().flatten();
+        let options = match (root, settings) {
+            (Some(root), _) => root.settings().unit_options(),
+            (None, Some(settings)) => UnitOptions {
+                environment: settings.unit_environment,
+                vouched: settings.vouched,
+                ..UnitOptions::default()
+            },
+            (None, None) => UnitOptions::default(),
+        };
+        let tree = self.base.before.tree();
+        let before = covering(way, &*self.unit(way, &options)?, |path| tree.resolve(path).is_some())?;
+        let name = UNIT_FILES.into_iter().rev().find(|name| files::is_there(&place.join(name)))?;
+        let now = match root.and_then(GateRoot::unit) {
+            Some(unit) => Ok(unit.clone()),
+            None => facts_of_unit(&place, None, &options),
+        };
+        let now = now.as_ref().ok().and_then(|unit| covering(way, unit, |path| self.base.changes.knows(path)));
+        let own = way.join(FILE_NAME);
+        let message = match now {
+            Some(now) if before != own || now == before => return None,
+            Some(now) => format!("Terragrunt used {before} at the base, and uses {now} now"),
+            None => {
+                format!("Terragrunt used {before} at the base, and no lock file of the repository covers the unit now")
+            }
+        };
+        Some(Finding::new(Rule::CoverageLost, message).in_file(&*way.join(name)).at(Position::default()))
     }
 
     /// What the change does to the sources of units, as they are evaluated: a note for each source before and after.
@@ -139,9 +272,16 @@ impl<'b> FilesBefore<'b> {
 
     /// Where a path leads, from the top; else why it is not read.
     fn place(&self, path: &str) -> Result<RepoPath, String> {
-        let within = Path::new(path).strip_prefix(&self.base.top).ok().map(RepoPath::of);
-        let place = within.and_then(|within| self.base.before.tree().place(&within));
-        place.ok_or_else(|| "which is outside of the working tree".to_owned())
+        let outside = || "which is outside of the working tree".to_owned();
+        let way = Path::new(path).strip_prefix(&self.base.top).ok().map(RepoPath::of).ok_or_else(outside)?;
+        let tree = self.base.before.tree();
+        let refused = |refusal: FileRefusal| format!("which is not read: {refusal}");
+        let place = tree.place(&way).ok_or_else(|| refused(FileRefusal::Outside))?;
+        let is_there = tree.kind(&place).is_some() || tree.below(&place).next().is_some();
+        if place != way && !is_there {
+            return Err(refused(FileRefusal::Nowhere));
+        }
+        Ok(place)
     }
 
     /// The text of a file by the path that no link leads over.

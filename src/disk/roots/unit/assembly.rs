@@ -10,7 +10,6 @@ use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::finding::Position;
-use crate::path::links::FileRefusal;
 use crate::path::shown;
 use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
 
@@ -121,10 +120,7 @@ impl Assembly {
 
     /// Notes that nothing is known of the files in a directory of the unit.
     fn lose_directory(&mut self, directory: &Path, error: &std::io::Error) {
-        let reason = match FileRefusal::of(error) {
-            Some(refusal) => format!("the directory {} of the unit is not read: {refusal}", shown(directory)),
-            None => format!("the directory {} of the unit cannot be read", shown(directory)),
-        };
+        let reason = format!("the directory {} of the unit is not read: {error}", shown(directory));
         let place = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
         self.unread.push(UnreadPart { reason, place });
     }
@@ -215,7 +211,8 @@ impl Assembly {
         let variables = texts(&files.variables)?;
         let dialect = self.dialect.unwrap_or(Dialect::Terraform);
         let is_top = within.as_os_str().is_empty();
-        let tests = if is_top { files.tests.clone() } else { ConfigFiles::select_tests(layers.keys().cloned(), dialect) };
+        let tests =
+            if is_top { files.tests.clone() } else { ConfigFiles::select_tests(layers.keys().cloned(), dialect) };
         let tests = texts(&tests)?;
         for (name, layer) in &layers {
             if let Layer::Generated(at) = layer {

@@ -4,33 +4,67 @@ use std::path::Path;
 
 use super::{ReadUnit, Relocation, UnitOptions, evaluate, read, slashed, source};
 use crate::dialect::Dialect;
-use crate::disk::roots::{self, TreeError};
+use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::path::lexical;
 use crate::path::worktree::WorkTree;
-use crate::terragrunt::{self, Files, Unit, Unread};
+use crate::terragrunt::{self, Files, Hole, Influence, Unit, Unread};
 
-/// What a unit itself says. Places are relative to the top of the working tree.
+/// What a unit itself says. Files are relative to the unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnitFacts {
     /// The source of its module: a path from the top, or an address; *unknown* where it is not known.
     pub source: Option<String>,
+    /// The directory of its module from the top of the working tree, if that is where it is.
+    pub module: Option<String>,
+    /// The directory in which Terragrunt makes working directories, relative to the unit or absolute, if it is said and known.
+    pub download_dir: Option<String>,
+    /// What was assumed.
+    pub notes: Vec<UnreadPart>,
     /// What is not known and may change what is required.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadPart>,
+    /// Values in generated files that are not known.
+    pub holes: Vec<Hole>,
+    /// What starts programs.
+    pub programs: Vec<Influence>,
+    /// What changes how `init` installs.
+    pub init_overrides: Vec<Influence>,
+    /// Why Terragrunt does not use the lock file next to the unit, if so.
+    pub lock_file_left_out: Option<UnreadPart>,
 }
 
 impl UnitFacts {
     pub(super) fn of(unit: &Unit, relocate: &Relocation) -> Self {
-        Self { source: source_of(unit, relocate), unread: unit.unread.clone() }
+        let influence = |all: &[Influence]| -> Vec<Influence> {
+            all.iter().map(|it| Influence { place: relocate.location(&it.place), ..it.clone() }).collect()
+        };
+        let hole = |hole: &Hole| Hole {
+            part: Unread { place: relocate.location(&hole.part.place), ..hole.part.clone() },
+            ..hole.clone()
+        };
+        Self {
+            source: source_of(unit, relocate),
+            module: module_of(unit, relocate),
+            download_dir: unit.download_dir.clone(),
+            notes: unit.notes.iter().map(|part| relocate.part(part)).collect(),
+            unread: unit.unread.iter().map(|part| relocate.part(part)).collect(),
+            holes: unit.holes.iter().map(hole).collect(),
+            programs: influence(&unit.programs),
+            init_overrides: influence(&unit.init_overrides),
+            lock_file_left_out: unit.lock_file_left_out.as_ref().map(|part| relocate.part(part)),
+        }
     }
 
     /// Adds what the same unit says with other values of the environment.
     pub(in crate::disk::roots) fn add(&mut self, other: &Self) {
         roots::add_new(&mut self.unread, &other.unread);
+        roots::add_new(&mut self.holes, &other.holes);
+        roots::add_new(&mut self.programs, &other.programs);
+        roots::add_new(&mut self.init_overrides, &other.init_overrides);
     }
 
     /// True if something is not read that was read before, or for another reason.
     pub fn is_read_less_than(&self, before: &Self) -> bool {
-        let was_unread = |part: &Unread| {
+        let was_unread = |part: &UnreadPart| {
             before.unread.iter().any(|old| old.reason == part.reason && old.place.file == part.place.file)
         };
         !self.unread.iter().all(was_unread)
@@ -59,10 +93,13 @@ pub fn facts_of_unit(
 fn source_of(unit: &Unit, relocate: &Relocation) -> Option<String> {
     let source = unit.source.as_ref()?;
     let Some(address) = &source.address else { return Some("unknown".to_owned()) };
-    Some(match source::local_module(address, &relocate.place, &source.place) {
-        Some(path) => {
-            terragrunt::relative(&relocate.top, &slashed(&lexical(Path::new(&relocate.place), Path::new(&path))))
-        }
-        None => source.version.as_ref().map_or_else(|| address.clone(), |version| format!("{address} {version}")),
-    })
+    let with_version = || source.version.as_ref().map_or_else(|| address.clone(), |it| format!("{address} {it}"));
+    Some(module_of(unit, relocate).unwrap_or_else(with_version))
+}
+
+fn module_of(unit: &Unit, relocate: &Relocation) -> Option<String> {
+    let source = unit.source.as_ref()?;
+    let path = source::local_module(source.address.as_ref()?, &relocate.place, &source.place)?;
+    let place = lexical(Path::new(&relocate.place), Path::new(&path));
+    Some(terragrunt::relative(&relocate.top, &slashed(&place)))
 }

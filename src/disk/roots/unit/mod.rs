@@ -15,6 +15,7 @@ use crate::addr::Hostname;
 use crate::config::{ConfigError, ConfigFiles, Location, RootKind, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::path::lexical;
+use crate::path::links::FileRefusal;
 use crate::path::worktree::WorkTree;
 use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument, Vouched};
 
@@ -94,6 +95,10 @@ struct ReadUnit {
 
 fn read(root: &Path, files: &ConfigFiles, options: &UnitOptions) -> Result<ReadUnit, Vec<TreeError>> {
     let tree = WorkTree::of(root);
+    // By its name as it can be shown, another unit would be read.
+    if tree.directory.to_str().is_none() {
+        return Err(vec![TreeError::Refused { path: root.to_owned(), reason: FileRefusal::Name }]);
+    }
     let (relocate, unit_files) = Relocation::with_files(&tree, options);
     let unit = evaluate(&relocate, name_of(files), &unit_files, options)?;
     Ok(ReadUnit { unit, record: unit_files.record(), relocate })
@@ -134,6 +139,8 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     tree.holes = holes;
     tree.notes = notes;
     tree.is_template = is_template;
+    let named = facts.holes.iter().flat_map(|hole| &hole.files);
+    tree.looked_for.extend(named.map(|file| PathBuf::from(terragrunt::relative(&relocate.place, file))));
     tree.unit = Some(facts);
     tree.complete &= tree.unread_parts.is_empty() && tree.holes.is_empty();
     relocate.add(record, &mut tree);

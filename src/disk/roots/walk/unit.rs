@@ -32,9 +32,10 @@ pub(in crate::disk::roots) fn load(
     let unknown = walk.assembly.unknown_variables.take();
     unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
     let lock_of_module = located.as_ref().map(|located| located.dir.join(lockfile::FILE_NAME));
-    walk.looked_for.extend(lock_of_module.clone());
+    walk.looked_for.extend(lock_of_module.clone().filter(|path| *path != Path::new(lockfile::FILE_NAME)));
     walk.searched.append(&mut walk.assembly.searched);
-    let of_module = lock_of_module.map(|path| root.join(path)).filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
+    let of_module =
+        lock_of_module.map(|path| root.join(path)).filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
     let mut tree = walk.finish().map_err(|errors| {
         let errors = errors.into_iter();
         let moved = errors.map(|error| error.moved(|place| places.get(&*place.file).cloned().unwrap_or(place)));
