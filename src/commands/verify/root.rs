@@ -10,7 +10,7 @@ use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, add_paths_of_unit, file_from};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, add_paths_of_unit, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -18,6 +18,7 @@ use crate::lockfile::{self, LockEntry, LockFile, Spans};
 use crate::path::{RepoPath, lexical, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Value};
+use crate::terragrunt::Influence;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::words::counted;
@@ -112,6 +113,7 @@ impl GateRoot {
         if unread.is_none() {
             text.extend(other_tool::findings(settings, tree, module.entries()));
             text.extend(module.unread_requirements());
+            text.extend(tree.iter().flat_map(|tree| init_overrides(tree)));
         }
         if let (Some(tree), Some(Ok(read))) = (tree, &module.lock) {
             text.extend(read.unlike_kind(tree.kind.traits().has_stacks_header));
@@ -214,6 +216,23 @@ impl GateRoot {
                 finding.level = Level::Deny;
             }
         }
+    }
+
+    /// Takes values in generated files that are not known for parts that are not read.
+    pub fn lose_holes(&mut self, holes: &[UnreadPart]) {
+        let Some(tree) = &mut self.module.tree else { return };
+        let tree = Arc::make_mut(tree);
+        tree.holes.retain(|hole| !holes.contains(hole));
+        tree.unread_parts.extend(holes.iter().map(|hole| UnreadPart {
+            reason: format!(
+                "{}, and no unit of the base has this value: its text may end the quotes around it",
+                hole.reason
+            ),
+            place: hole.place.clone(),
+        }));
+        tree.complete = false;
+        self.text.retain(|finding| finding.rule != Rule::RequirementsUnread);
+        self.text.extend(self.module.unread_requirements());
     }
 
     /// Adds findings about the lock file.
@@ -407,6 +426,18 @@ fn undeclared_provider(addr: &ProviderAddr, requirement: &Requirement) -> Option
     let message = format!("{name} requires {addr}, which the required_providers of its stack do not declare");
     let finding = Finding::new(Rule::ProviderUndeclared, message).about(addr);
     Some(finding.in_file(&origin.file).at(origin.position))
+}
+
+/// What decides what `init` installs besides the lock file.
+fn init_overrides(tree: &Tree) -> Vec<Finding> {
+    tree.unit.iter().flat_map(|unit| &unit.init_overrides).map(init_override).collect()
+}
+
+/// The finding for one of them.
+pub(super) fn init_override(influence: &Influence) -> Finding {
+    let Influence { what, place, .. } = influence;
+    let message = format!("{what} decides what `init` installs, whatever the lock file says");
+    Finding::new(Rule::InitOverridden, message).in_file(&*place.file).at(place.position)
 }
 
 /// The installed modules from hosts that the policy does not allow.

@@ -253,6 +253,7 @@ impl Base {
             if self.options.trust_change_allowed {
                 continue;
             }
+            units.judge(root);
             if !root.is_not_read() {
                 continue;
             }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{Base, directory_of, name_of};
 use crate::addr::Hostname;
-use crate::commands::verify::root::{GateRoot, GateRoots};
+use crate::commands::verify::root::{GateRoot, GateRoots, init_override};
 use crate::config::{ModuleSource, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, facts_of_unit};
+use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::FileKind;
@@ -21,10 +21,6 @@ use crate::path::links::FileRefusal;
 use crate::path::{RepoPath, shown};
 use crate::redact;
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, Influence, literal_source};
-use crate::words::counted;
-
-/// How many changes of sources are named.
-const MOST: usize = 10;
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -85,6 +81,8 @@ pub struct UnitsBefore<'b> {
 #[derive(Default)]
 struct Origins {
     programs: BTreeSet<String>,
+    init_overrides: BTreeSet<String>,
+    holes: BTreeSet<String>,
     /// Why something was assumed.
     assumed: BTreeSet<String>,
 }
@@ -134,6 +132,8 @@ impl<'b> UnitsBefore<'b> {
                 let reasons = unit.notes.iter().map(|note| &note.reason);
                 let of_holes = unit.holes.iter().map(|hole| &hole.part.reason);
                 origins.assumed.extend(reasons.chain(of_holes).cloned());
+                origins.holes.extend(unit.holes.iter().filter_map(|hole| hole.origin.clone()));
+                origins.init_overrides.extend(unit.init_overrides.iter().map(|it| it.identity.clone()));
                 origins.programs.extend(unit.programs.iter().map(|it| it.identity.clone()));
             }
             origins
@@ -150,6 +150,28 @@ impl<'b> UnitsBefore<'b> {
     pub(super) fn is_read_less(&self, root: &GateRoot) -> bool {
         let Some(now) = root.unit().filter(|unit| !unit.unread.is_empty()) else { return false };
         self.before(root).is_none_or(|before| now.is_read_less_than(&before))
+    }
+
+    /// Judges what decides about a unit beyond its files: what no unit of the base has is not read, or denied.
+    pub(super) fn judge(&self, root: &mut GateRoot) {
+        let Some(unit) = root.unit() else { return };
+        let options = root.settings().unit_options();
+        let mut lost = Vec::new();
+        for hole in unit.holes.iter().filter(|hole| !hole.is_harmless) {
+            let is_old = hole.origin.as_ref().is_some_and(|origin| self.origins(&options).holes.contains(origin));
+            if !is_old || hole.files.iter().any(|file| self.base.changes.touch(Path::new(file))) {
+                lost.push(UnreadPart { reason: hole.part.reason.clone(), place: hole.part.place.clone() });
+            }
+        }
+        let is_new = |it: &&Influence| !self.origins(&options).init_overrides.contains(&it.identity);
+        let new: Vec<Finding> = unit.init_overrides.iter().filter(is_new).map(init_override).collect();
+        if !lost.is_empty() {
+            root.lose_holes(&lost);
+            root.deny_unread();
+        }
+        root.deny(|finding| {
+            new.iter().any(|new| (new.rule, &new.message, &new.file) == (finding.rule, &finding.message, &finding.file))
+        });
     }
 
     /// The findings about programs of a unit that no unit of the base starts.
@@ -241,10 +263,7 @@ impl<'b> UnitsBefore<'b> {
                 changes.entry([old, now.source.clone()]).or_default().push(shown(&root.settings().path));
             }
         }
-        let more = changes.len().saturating_sub(MOST);
-        let more = (more > 0).then(|| format!("{} changed", counted(more, "more source")));
-        let changes = changes.iter().take(MOST);
-        changes.map(|([old, new], units)| changed_source(old.as_ref(), new.as_ref(), units)).chain(more).collect()
+        changes.iter().map(|([old, new], units)| changed_source(old.as_ref(), new.as_ref(), units)).collect()
     }
 }
 
