@@ -33,7 +33,7 @@ impl Evaluation<'_> {
                     arguments.extend(elements.iter().cloned());
                 }
                 (Value::Unknown(reason), None) => return Ok(Value::Unknown(reason.clone())),
-                _ => return self.uncertain(format!("{name}() with ... behind what is no list"), at),
+                _ => return Ok(self.uncertain(format!("{name}() with ... behind what is no list"), at)),
             }
         }
         if let Some(value) = self.scope.call(name, &arguments, self.meter) {
@@ -41,13 +41,13 @@ impl Evaluation<'_> {
         }
         match function {
             Some(function) => Ok(self.placed(function.call(arguments, &self.meter.budget)?, at)),
-            None => self.uncertain(format!("{name}()"), at),
+            None => Ok(self.uncertain(format!("{name}()"), at)),
         }
     }
 
     /// What only the tool computes.
-    fn uncertain(&self, what: String, at: usize) -> Evaluated {
-        Ok(self.placed(Value::unknown(Unevaluated::limit(what)), at))
+    fn uncertain(&self, what: String, at: usize) -> Value {
+        self.placed(Value::unknown(Unevaluated::limit(what)), at)
     }
 
     fn first_without_error(&self, arguments: &[Node], names: Names<'_>) -> Evaluated {
@@ -80,7 +80,7 @@ impl Evaluation<'_> {
     fn convert(&self, value: &Node, kind: &Node, at: usize, names: Names<'_>) -> Evaluated {
         let value = self.value(value, names)?;
         let Some(kind) = TypeExpression::of(kind).filter(|kind| !kind.has_optional()) else {
-            return self.uncertain("convert() with this type".to_owned(), at);
+            return Ok(self.uncertain("convert() with this type".to_owned(), at));
         };
         if let Some(reason) = value.unknown_part() {
             return Ok(Value::Unknown(reason.clone()));

@@ -66,7 +66,7 @@ fn write(verb: char, flags: &str, value: &Value, budget: &Budget) -> Result<Stri
     let is_known = digits.is_empty() == (width == 0) && width <= WIDTH && !(has_zeros && (is_left || verb != 'd'));
     let text = match (verb, value) {
         ('s' | 'v', Value::String(text)) => text.to_string(),
-        ('s', Value::Number(_) | Value::Bool(_)) | ('v', Value::Bool(_)) => plain(value)?,
+        ('s', Value::Number(_)) | ('s' | 'v' | 't', Value::Bool(_)) => plain(value)?,
         ('v', Value::Number(number)) if number.to_i64().is_some_and(|whole| whole.abs() < 1_000_000) => plain(value)?,
         ('v', _) if value.elements().is_some() || value.attributes().is_some() => {
             plain(&json::encode(std::slice::from_ref(value), budget)?)?
@@ -77,7 +77,6 @@ fn write(verb: char, flags: &str, value: &Value, budget: &Budget) -> Result<Stri
             }
             _ => return uncertain("a number that is not whole"),
         },
-        ('t', Value::Bool(_)) => plain(value)?,
         _ => return uncertain(format!("the verb %{flags}{verb} for {}", value.kind())),
     };
     if !is_known || width > 0 && !text.is_ascii() {

@@ -1,6 +1,8 @@
 //! Regular expressions of RE2, as far as Go and the crate `regex` mean the same: characters, classes, groups, alternatives and
 //! repetitions. `\d`, `\w` and `\s` mean ASCII, as they do in Go. Everything else is unknown, whether Go refuses it or not.
 
+use std::fmt::Write as _;
+
 use regex::{Regex, RegexBuilder};
 
 use super::uncertain;
@@ -35,14 +37,14 @@ impl Translation<'_> {
             can_repeat = match c {
                 '\\' => self.escape()?,
                 '[' => self.class()?,
-                '*' | '+' | '?' if can_repeat => self.repetition(&c.to_string())?,
+                '*' | '+' | '?' if can_repeat => self.repetition(&c.to_string()),
                 '{' if can_repeat => {
                     let (numbers, rest) = self.rest.split_once('}')?;
                     let is_number = |text: &str| text.parse::<u16>().is_ok_and(|number| number <= 1000);
                     let (least, most) = numbers.split_once(',').unwrap_or((numbers, numbers));
                     let is_plain = is_number(least) && (most.is_empty() || is_number(most)) && !numbers.contains('+');
                     self.rest = rest;
-                    is_plain.then(|| self.repetition(&format!("{{{numbers}}}")))??
+                    is_plain.then(|| self.repetition(&format!("{{{numbers}}}")))?
                 }
                 '(' => {
                     let open = ["?:", "?P<"].into_iter().find(|open| self.rest.starts_with(open)).unwrap_or("");
@@ -87,13 +89,17 @@ impl Translation<'_> {
     }
 
     /// A repetition of what can be repeated; its result cannot.
-    fn repetition(&mut self, operator: &str) -> Option<bool> {
+    fn repetition(&mut self, operator: &str) -> bool {
         self.out.push_str(operator);
         if let Some(rest) = self.rest.strip_prefix('?') {
             self.out.push('?');
             self.rest = rest;
         }
-        Some(false)
+        false
+    }
+
+    fn push_code(&mut self, c: char) {
+        let _ = write!(self.out, "\\x{{{:x}}}", u32::from(c));
     }
 
     /// What is behind a backslash: a class of ASCII, or a character that has no meaning of its own.
@@ -107,7 +113,7 @@ impl Translation<'_> {
             's' => self.out.push_str("[\\t\\n\\f\\r ]"),
             'S' => self.out.push_str("[^\\t\\n\\f\\r ]"),
             'n' | 'r' | 't' => self.out.extend(['\\', c]),
-            c if c.is_ascii_punctuation() => self.out.push_str(&format!("\\x{{{:x}}}", u32::from(c))),
+            c if c.is_ascii_punctuation() => self.push_code(c),
             _ => return None,
         }
         Some(true)
@@ -139,7 +145,7 @@ impl Translation<'_> {
                 }
                 ']' | '[' => return None,
                 c if c.is_ascii_alphanumeric() || !c.is_ascii() => self.out.push(c),
-                c => self.out.push_str(&format!("\\x{{{:x}}}", u32::from(c))),
+                c => self.push_code(c),
             }
             is_first = false;
         }

@@ -25,13 +25,13 @@ pub(super) fn regex(arguments: &[Value], budget: &Budget) -> Result<Value, Failu
         return Err(Cause::NoMatch.refuses("the expression matches no part of the text"));
     };
     let group = |at: usize| captures.get(at).map_or(Value::Null(Type::String), |found| Value::text(found.as_str()));
-    let names: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
-    let named = names.iter().enumerate().filter_map(|(at, name)| Some((Arc::from((*name)?), group(at + 1))));
-    let named: Elements = named.collect();
-    match (names.len(), named.len()) {
+    let groups: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
+    let with_names = groups.iter().enumerate().filter_map(|(at, name)| Some((Arc::from((*name)?), group(at + 1))));
+    let attributes: Elements = with_names.collect();
+    match (groups.len(), attributes.len()) {
         (0, _) => Ok(group(0)),
         (all, 0) => Ok(Value::tuple((1..=all).map(group).collect())),
-        (all, some) if all == some => Ok(Value::object(named)),
+        (all, some) if all == some => Ok(Value::object(attributes)),
         _ => uncertain("groups of which some have names"),
     }
 }

@@ -83,7 +83,7 @@ impl Failure {
             Self::Refused(refused) => {
                 Self::Refused(Refused { reason: format!("{what}: {}", refused.reason), ..refused })
             }
-            failure => failure,
+            failure @ Self::Final(_) => failure,
         }
     }
 }

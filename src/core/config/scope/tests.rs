@@ -234,7 +234,7 @@ fn chains_of_values_are_bounded() {
 fn shared_values_are_as_large_as_what_they_share() {
     let doubled = |first: &str, next: &str| {
         let next = |at: usize| format!("  a{at} = {}\n", next.replace("LAST", &format!("local.a{}", at - 1)));
-        format!("locals {{\n  a0 = {first}\n{}}}\n", (1..=60).map(next).collect::<String>())
+        format!("locals {{\n  a0 = {first}\n{}}}\n", (1..=60).map(next).collect::<Vec<_>>().concat())
     };
     let uses = [
         "contains(local.a60, 1)",
@@ -285,7 +285,8 @@ fn shared_values_are_as_large_as_what_they_share() {
 /// What a search or a type makes of a text is paid for as well.
 #[test]
 fn searches_and_defaults_are_paid_for() {
-    let attributes: String = (0..2000).map(|at| format!("a{at} = optional(string, \"{at}\")\n")).collect();
+    let attributes: String =
+        (0..2000).map(|at| format!("a{at} = optional(string, \"{at}\")\n")).collect::<Vec<_>>().concat();
     let many = |element: &str, count: usize| format!("[{}]", vec![element; count].join(", "));
     let text = "a".repeat(60_000);
     for (declared, written) in [
