@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 /// The tokens that this process came to know, and what stands for them. A server may send back in any field what it was sent, so only
 /// the last step before printing can take them out.
 static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
@@ -20,6 +23,19 @@ pub fn remember(secret: &str) {
 pub fn remember_as(secret: &str, shown: &str) {
     if secret.len() >= SHORTEST {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned(), shown.to_owned());
+    }
+}
+
+/// Keeps in mind the names in the path of an address that are a user and a password in Base64.
+///
+/// Source: Sonatype Nexus Repository 3.88, which takes them as the last name in the address of a registry's service.
+pub fn remember_in_path(address: &str) {
+    for name in address.split('/') {
+        // Its padding hides nothing.
+        let token = name.trim_end_matches("%3D").trim_end_matches('=');
+        if STANDARD_NO_PAD.decode(token).is_ok_and(|bytes| bytes.is_ascii() && bytes.contains(&b':')) {
+            remember(token);
+        }
     }
 }
 
@@ -165,6 +181,21 @@ mod tests {
         assert_eq!(secrets(text), r#"{"version": "…", "url": "https://h/…/1.4.0"}"#);
         assert_eq!(secrets("is s3cr3t/to\"ken here"), "is … here");
         assert!(matches!(secrets("nothing of it"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_user_and_a_password_in_a_path_are_taken_out() {
+        // `lab-user:lab-word`, `nobody:x`, and a name that decodes to another one.
+        for (token, shown) in [
+            ("bGFiLXVzZXI6bGFiLXdvcmQ=", "…="),
+            ("bGFiLXVzZXI6bGFiLXdvcmQ%3D", "…%3D"),
+            ("bm9ib2R5Ong", "…"),
+            ("cHJvdmlkZXJz", "cHJvdmlkZXJz"),
+        ] {
+            remember_in_path(&format!("https://h.example/repository/terraform/v1/providers/{token}/"));
+            let text = format!("https://h.example/repository/terraform/v1/providers/{token}/acme/x/versions");
+            assert_eq!(secrets(&text), text.replace(token, shown));
+        }
     }
 
     #[test]

@@ -75,7 +75,11 @@ fn hostname(block: &'static str, label: &str, item: &Item) -> DecodeResult<Hostn
 fn services(body: &Object) -> BTreeMap<String, String> {
     let objects = body.fields("services").flat_map(|item| item.value.objects());
     let texts = |item: &Item| Some((item.keys[0].clone(), item.value.as_text()?.to_owned()));
-    objects.flat_map(|object| object.items.iter().filter_map(texts)).collect()
+    let services: BTreeMap<_, _> = objects.flat_map(|object| object.items.iter().filter_map(texts)).collect();
+    for address in services.values() {
+        crate::redact::remember_in_path(address);
+    }
+    services
 }
 
 /// One helper in a file; one of the same name in a later file replaces it, one of another name is refused.
