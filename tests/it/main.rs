@@ -1,5 +1,6 @@
 //! One binary for all tests of commands, so the program is linked to its tests once.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "what tests of Linux alone use"))]
 
 mod add;
 mod advised;
