@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lays out one archive for each target: program, man pages, completions, licences. Then SHA256SUMS over all of them.
+# Lays out one archive for each target: program, man pages, completions, licences. From these archives come wheels for Python and
+# packages for Linux. Then SHA256SUMS over all of them.
 #
 # usage: package.sh BUILT LICENCES OUT
 #   BUILT     holds built-TARGET/tflock[.exe] and built-TARGET/tflock-TARGET.cdx.json
@@ -20,16 +21,19 @@ mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+mkdir "$work/man"
+"$program" man >"$work/man/tflock.1"
+for command in $(sed -n 's/^tflock\\-\(.*\)(1)$/\1/p' "$work/man/tflock.1"); do
+  "$program" man "$command" >"$work/man/tflock-$command.1"
+done
+
 for folder in "$built"/built-*; do
   target=${folder##*/built-}
   name=tflock-$version-$target
-  mkdir -p "$work/$name/man" "$work/$name/completions"
+  mkdir -p "$work/$name/completions"
   cp "$folder"/tflock "$work/$name/" 2>/dev/null || cp "$folder"/tflock.exe "$work/$name/"
   chmod 0755 "$work/$name"/tflock*
-  "$program" man >"$work/$name/man/tflock.1"
-  for command in $("$program" man | sed -n 's/^tflock\\-\(.*\)(1)$/\1/p'); do
-    "$program" man "$command" >"$work/$name/man/tflock-$command.1"
-  done
+  cp -R "$work/man" "$work/$name/"
   cp completions/* "$work/$name/completions/"
   cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE docs/licences.md "$work/$name/"
   cp "$licences" "$work/$name/THIRD-PARTY-LICENCES.txt"
@@ -37,5 +41,8 @@ for folder in "$built"/built-*; do
     gzip -9 --no-name >"$out/$name.tar.gz"
   cp "$folder/tflock-$target.cdx.json" "$out/$name.cdx.json"
 done
+export SOURCE_DATE_EPOCH
+python3 .github/release/wheels.py "$out"
+bash .github/release/linux-packages.sh "$out"
 cd "$out"
 sha256sum -- * >SHA256SUMS

@@ -5,11 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::support::run::Run;
+use crate::support::tools::found;
 use crate::support::workspace::{TFLOCK, Workspace};
 use crate::support::yaml::document;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
-const TARGETS: [&str; 6] = [
+pub(super) const TARGETS: [&str; 6] = [
     "aarch64-apple-darwin",
     "aarch64-pc-windows-msvc",
     "aarch64-unknown-linux-musl",
@@ -19,7 +20,7 @@ const TARGETS: [&str; 6] = [
 ];
 
 /// Programs as if built for all targets; each is the one under test.
-fn built() -> Workspace {
+pub(super) fn built() -> Workspace {
     let workspace = Workspace::with_files(&[("licences.txt", "texts\n")]).env("SOURCE_DATE_EPOCH", "1700000000");
     for target in TARGETS {
         let name = if target.contains("windows") { "tflock.exe" } else { "tflock" };
@@ -31,12 +32,12 @@ fn built() -> Workspace {
     workspace
 }
 
-fn script(workspace: &Workspace, text: &str) -> Run {
+pub(super) fn script(workspace: &Workspace, text: &str) -> Run {
     let text = format!("work=$PWD; cd '{TOP}'; {text}");
     workspace.program(Path::new("/usr/bin/bash"), None, ["-euc", &text]).ended_with(0)
 }
 
-fn package(workspace: &Workspace, out: &str) -> String {
+pub(super) fn package(workspace: &Workspace, out: &str) -> String {
     let command = format!("bash .github/release/package.sh \"$work/built\" \"$work/licences.txt\" \"$work/{out}\"");
     script(workspace, &format!("{command}; cat \"$work/{out}/SHA256SUMS\"")).stdout
 }
@@ -50,6 +51,9 @@ fn archives_formula_and_image_of_a_release() {
         assert!(sums.contains(&format!("  tflock-{version}-{target}.tar.gz\n")), "{sums}");
         assert!(sums.contains(&format!("  tflock-{version}-{target}.cdx.json\n")), "{sums}");
     }
+    let wheels =
+        "python3 -m zipfile --list \"$work\"/out/*-win_arm64.whl | cut -d ' ' -f 1; ls \"$work/out\" | grep whl";
+    insta::assert_snapshot!("release_wheels", script(&workspace, wheels).stdout.replace(version, "VERSION"));
     assert_eq!(package(&workspace, "again"), sums, "the same inputs give the same archives");
     let listed = |target: &str| {
         let list = script(&workspace, &format!("tar -tvzf \"$work/out/tflock-{version}-{target}.tar.gz\""));
@@ -65,6 +69,17 @@ fn archives_formula_and_image_of_a_release() {
     let image =
         "bash .github/release/image-root.sh \"$work/out\" \"$work/image\"; cd \"$work/image\"; find . | LC_ALL=C sort";
     insta::assert_snapshot!("release_image", script(&workspace, image).stdout);
+}
+
+/// The wheel with pip, the `.deb` with dpkg, as the release workflow tries them with the program that it has built.
+#[test]
+fn packages_install_the_program() {
+    if found("pip").is_none() {
+        return;
+    }
+    let workspace = built();
+    let program = format!("built/built-{}-unknown-linux-musl/tflock", std::env::consts::ARCH);
+    script(&workspace, &format!("bash .github/release/try-packages.sh \"$work/{program}\""));
 }
 
 /// The action, the recipes, `cargo binstall` and the workflow speak of the same names.
