@@ -132,7 +132,7 @@ rules! {
     InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what is no longer needed.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Require one of them exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is available, but a constraint or a setting keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
-    LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
+    LockedBefore, "locked-before", Note, Trust, "Git history shows that a provider which is new to the lock file was locked before.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
     PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why -r ADDR` shows who requires what.";

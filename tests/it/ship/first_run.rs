@@ -9,7 +9,6 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, PLATFORMS};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/first-run.md");
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 const HOST: &str = "registry.terraform.io";
 
 /// Releases that root modules lock, each with its constraint and signer.
@@ -102,9 +101,9 @@ fn the_page_shows_what_is_printed() {
     step("git", &["add", "--all"]);
     step("git", &["commit", "--quiet", "-m", "Lock providers for every platform, and remember who signs them"]);
     shows(PAGE, "transcript", &format!("```console\n{shown}```\n"));
-    // And how things are then, in the README.
+    // And how things are then.
     let status = workspace.tflock(&registry, [""; 0]).ended_with(0).stdout;
-    shows(README, "status", &format!("```console\n$ tflock\n{status}```\n"));
+    shows(PAGE, "status", &format!("```console\n$ tflock\n{status}```\n"));
 }
 
 /// The page has this between two comments.
