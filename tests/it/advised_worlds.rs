@@ -217,10 +217,11 @@ pub const FOLLOWED: &[Followed] = &[
 ];
 
 /// Rules whose commands are not run here, and why.
-const NOT_HERE: [(Rule, &str); 1] = [(
-    Rule::ProvenanceChanged,
-    "its registry must serve from the repository that built: `provenance` runs the command",
-)];
+const NOT_HERE: [(Rule, &str); 3] = [
+    (Rule::ProvenanceChanged, "its registry must serve from the repository that built: `provenance` runs the command"),
+    (Rule::CoverageLost, "a person decides whether the change is right: the command approves it"),
+    (Rule::InitOverridden, "a person decides whether the change is right: the command approves it"),
+];
 
 /// The help of the findings with this rule, wherever the result has them; and whether one is denied.
 fn findings(run: &Run, rule: Rule) -> (Vec<String>, bool) {

@@ -39,7 +39,7 @@ fn sorted(requirements: &BTreeMap<String, String>) -> BTreeMap<String, Vec<Strin
 #[test]
 fn random_units_are_read_as_the_second_reader_reads_them() {
     let count = std::env::var("TFLOCK_TEST_UNITS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
-    let (mut wrong, mut compared) = (Vec::new(), 0);
+    let (mut wrong, mut compared, mut unread) = (Vec::new(), 0, 0);
     for seed in 0..count {
         let (files, unit) = trees::tree(seed);
         let Ok(wanted) = plain::requirements(&files, &unit) else { continue };
@@ -52,9 +52,20 @@ fn random_units_are_read_as_the_second_reader_reads_them() {
         workspace.git(["init", "--quiet"]);
         let why = workspace.tflock_in(&unit, None, ["why", "--offline", "--tool", "terraform", "--format", "json"]);
         if why.code != Some(0) || sorted(&requirements(&why)) != sorted(&wanted) {
+            // The second reader takes what it does not model for what it seems to be; the program says that it does not read it.
+            let verify =
+                workspace.tflock_in(&unit, None, ["verify", "--offline", "--tool", "terraform", "--format", "json"]);
+            if verify.json()["findings"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(|it| it["rule"] == "requirements-unread"))
+            {
+                unread += 1;
+                continue;
+            }
             wrong.push(format!("{seed}: wanted {wanted:?}\n{}\n{why}", files[&format!("{unit}/terragrunt.hcl")]));
         }
     }
     assert!(wrong.is_empty(), "{} of {compared} trees\n{}", wrong.len(), wrong.join("\n"));
+    assert!(unread * 10 <= compared, "{unread} of {compared} trees are not read");
     assert!(compared * 3 > count, "{compared} of {count} trees are accepted");
 }
