@@ -141,6 +141,10 @@ pub(crate) enum CacheCommand {
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if services.scope.no_cache {
+        let message = "`tflock cache` works on the cache, which --no-cache leaves out";
+        return Err(Error::new(ErrorKind::Usage, message).hint("leave out --no-cache"));
+    }
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::tops(Path::new("."));
     let cache = Cache::open(CacheOptions { directory, work_trees, disabled: false });

@@ -40,6 +40,8 @@ const LEVELS: usize = 7;
 #[derive(Debug, Clone)]
 pub struct PackageStore {
     base: PathBuf,
+    /// The directory of a store for one run, removed with the last copy of this handle.
+    temporary: Option<Arc<TempDir>>,
 }
 
 /// The place of one package, which other content than the recorded one may also have taken.
@@ -57,7 +59,18 @@ pub struct StoredPackage {
 impl PackageStore {
     /// The store of a cache, which need not exist yet.
     pub fn in_cache(cache: &Path) -> Self {
-        Self { base: cache.join(FOLDER) }
+        Self { base: cache.join(FOLDER), temporary: None }
+    }
+
+    /// A store for one run.
+    pub fn temporary() -> Result<Self, Error> {
+        let directory = tempfile::tempdir().map_err(failed("create a directory in", &std::env::temp_dir()))?;
+        Ok(Self { base: directory.path().join(FOLDER), temporary: Some(Arc::new(directory)) })
+    }
+
+    /// True if no other run finds what this one stores.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
     }
 
     pub fn shelf(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Shelf {
@@ -98,12 +111,6 @@ impl PackageStore {
         }
         Ok(pruned)
     }
-}
-
-/// A store for one run.
-pub fn temporary() -> Result<(PackageStore, TempDir), Error> {
-    let directory = tempfile::tempdir().map_err(failed("create a directory in", &std::env::temp_dir()))?;
-    Ok((PackageStore::in_cache(directory.path()), directory))
 }
 
 impl Shelf {

@@ -50,6 +50,7 @@ mod monorepo;
 mod names;
 mod newest;
 mod no_answer;
+mod no_cache;
 mod not_literal;
 mod offline;
 mod outdated;

@@ -7,7 +7,6 @@ mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -106,11 +105,15 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
     let mut notes: Vec<String> = skipped.into_iter().collect();
     let linkers = linkers(args, &roots, &services.interrupt);
     if !args.check {
-        let lacking = roots.iter().flatten().map(|root| root.lacking().count());
-        services.interrupt.expect(What::InstalledPackage, lacking.sum());
+        let lacking = roots.iter().flatten().map(|root| root.lacking().count()).sum();
+        services.interrupt.expect(What::InstalledPackage, lacking);
+        // Packages are linked from its store, so it lives until all are in their places.
+        let fetching = if lacking > 0 { Some(Fetching::new(services, &roots, args, &known)?) } else { None };
         let mut found = BTreeMap::new();
         for _ in 0..ATTEMPTS {
-            found.append(&mut fetched(&roots, services, &known, &mut notes)?);
+            if let Some(fetching) = &fetching {
+                found.append(&mut fetched(&roots, services, fetching, &mut notes)?);
+            }
             parallel::each_mut(&mut roots, LINKERS, |root| {
                 if let Ok(root) = root {
                     let linker = &linkers[&root.link(args)];
@@ -174,7 +177,7 @@ fn linkers(
 fn fetched(
     roots: &[Result<InstallRoot, Error>],
     services: &Services<'_>,
-    known: &KnownFiles,
+    fetching: &Fetching<'_>,
     notes: &mut Vec<String>,
 ) -> Result<BTreeMap<PackageKey, PackageState>, Error> {
     let opened: Vec<&InstallRoot> = roots.iter().flatten().collect();
@@ -182,17 +185,11 @@ fn fetched(
     for want in opened.iter().flat_map(|root| root.lacking()) {
         wanted.entry(want.key.clone()).or_default().extend(want.recorded.iter().cloned());
     }
-    if wanted.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let directories: Vec<PathBuf> = opened.iter().map(|root| root.settings.root.clone()).collect();
-    let cache = Arc::new(services.open_cache(&directories));
-    let fetching = Fetching::new(services, &directories, (&cache, known))?;
     let mut found = fetching.recall(&wanted);
     let is_open = |found: &BTreeMap<PackageKey, PackageState>, want: &Want| {
         found.get(&want.key).is_none_or(|found| found.of(&want.recorded).is_none())
     };
-    let sources = PackageSources::new(services, &cache);
+    let sources = PackageSources::new(services, &fetching.cache);
     let queried = opened.iter().filter_map(|root| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
         (!open.is_empty()).then(|| (*root, root.settings.source(), open.into_iter()))
@@ -216,7 +213,7 @@ fn fetched(
     }
     notes.extend(sources.notes());
     notes.extend(fetching.notes());
-    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    notes.extend(fetching.cache.flush().err().map(|problem| problem.to_string()));
     Ok(found)
 }
 

@@ -16,7 +16,7 @@ use crate::disk::files::refuse_linked_directory;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::mirror_writer::directory_in;
 use crate::disk::package::{KnownFiles, hash_directory_once};
-use crate::disk::package_store::{Shelf, StagedPackage, StoredPackage};
+use crate::disk::package_store::{PackageStore, Shelf, StagedPackage, StoredPackage};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::TrackedFiles;
@@ -29,6 +29,7 @@ use crate::query::engine::{Destination, FetchOrder, FetchedPackage};
 use crate::query::question::{Depth, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::Release;
+use crate::settings::LinkChoice;
 use crate::verify::{entry, leveled};
 use crate::version::Version;
 use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings, absent};
@@ -228,22 +229,29 @@ impl PackageState {
 }
 
 pub(super) struct Fetching<'a> {
-    store: crate::disk::package_store::PackageStore,
-    cache: &'a Cache,
+    store: PackageStore,
+    pub(super) cache: Arc<Cache>,
     known: &'a KnownFiles,
     notes: Mutex<BTreeSet<String>>,
-    /// The store of a run without a cache.
-    _temporary: Option<tempfile::TempDir>,
 }
 
 impl<'a> Fetching<'a> {
     pub(super) fn new(
         services: &Services<'_>,
-        directories: &[PathBuf],
-        (cache, known): (&'a Cache, &'a KnownFiles),
+        roots: &[Result<InstallRoot, Error>],
+        args: &InstallArgs,
+        known: &'a KnownFiles,
     ) -> Result<Self, Error> {
-        let (store, temporary) = package_store(&services.scope, directories)?;
-        Ok(Self { store, cache, known, notes: Mutex::default(), _temporary: temporary })
+        let opened = || roots.iter().flatten();
+        let directories: Vec<PathBuf> = opened().map(|root| root.settings.root.clone()).collect();
+        let store = package_store(&services.scope, &directories)?;
+        if store.is_temporary() && opened().any(|root| root.link(args) == LinkChoice::Symlink) {
+            let message = "symbolic links lead into the package store, which --no-cache removes when the run ends";
+            return Err(Error::new(ErrorKind::Usage, message)
+                .hint("leave --no-cache out, or install with `--link hard`, `clone` or `copy`"));
+        }
+        let cache = Arc::new(services.open_cache(&directories));
+        Ok(Self { store, cache, known, notes: Mutex::default() })
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
@@ -356,7 +364,7 @@ impl<'a> Fetching<'a> {
         places.iter().find_map(|place| {
             let packages = FilesystemMirror::open(place).ok()?.packages(&key.address).ok()?;
             // An unreadable package is downloaded from a source instead.
-            order.take(key, packages.package(&key.version, &key.platform)?, self.cache).ok()?
+            order.take(key, packages.package(&key.version, &key.platform)?, &self.cache).ok()?
         })
     }
 }

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::sources::watch;
-use tempfile::TempDir;
-
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::files;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::disk::package_store::{self, PackageStore};
+use crate::disk::package_store::PackageStore;
 use crate::disk::roots::ModuleFetch;
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, TrackedFiles};
@@ -93,10 +91,10 @@ fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
 }
 
 /// The package store for root modules in these directories; without a cache, a temporary one for this run.
-pub(crate) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(PackageStore, Option<TempDir>), Error> {
+pub(crate) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<PackageStore, Error> {
     let options = cache_options(scope, directories);
     if options.disabled {
-        return package_store::temporary().map(|(store, directory)| (store, Some(directory)));
+        return PackageStore::temporary();
     }
     // Stored packages are hashed before use, so a change in the working tree cannot forge them.
     let is_ignored = |tree: &Path, place: &Path| {
@@ -104,7 +102,7 @@ pub(crate) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<(P
         !is_tracked && Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")))
     };
     match options.package_place(is_ignored) {
-        Ok(place) => Ok((PackageStore::in_cache(&place), None)),
+        Ok(place) => Ok(PackageStore::in_cache(&place)),
         Err(problem) => {
             let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores and in which it tracks nothing";
             Err(Error::new(ErrorKind::Disk, problem).hint(hint))
