@@ -31,9 +31,11 @@ use crate::commands::{Online, Services};
 use crate::disk::files;
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
+use crate::git;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::outcome::advice::InvocationContext;
+use crate::path::worktree::{self, ForeignTree};
 #[cfg(debug_assertions)]
 use crate::provenance::TrustedRoot;
 use crate::query::Event;
@@ -54,6 +56,7 @@ pub fn run(
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
+    worktree::ask_with(git::accepts);
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let Some(code) = completing::answer(&arguments, environment, streams) {
         return code;
@@ -163,12 +166,16 @@ fn outcome(
         Ok(outcome) => {
             let ctx = ctx(outcome.many);
             let repository = arguments.global.has(Format::Html).then(|| services.scope.repository());
-            Ok(Outcome { repository, ..outcome.advised(&ctx) })
+            let mut outcome = Outcome { repository, ..outcome.advised(&ctx) };
+            outcome.notes.extend(worktree::unused().iter().map(ForeignTree::note));
+            Ok(outcome)
         }
         Err(mut error) => {
             let ctx = ctx(false);
             error.place(&|file| ctx.of_all(file));
-            Err(error)
+            let unused = worktree::unused().into_iter().filter(|foreign| foreign.to_string() != error.message);
+            let notes: Vec<_> = unused.map(|foreign| foreign.note()).collect();
+            Err(error.hints(notes))
         }
     }
 }

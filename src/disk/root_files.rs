@@ -228,7 +228,7 @@ pub fn write_report(path: &Path, text: &str) -> io::Result<()> {
     let directory = links::resolve(parent)?;
     let place = directory.join(name);
     let is_replaced = match place.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => worktree::top(&directory).is_some(),
+        Ok(meta) if meta.is_symlink() => !worktree::tops(&directory).is_empty(),
         Ok(meta) => meta.is_file(),
         Err(_) => true,
     };

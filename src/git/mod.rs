@@ -27,7 +27,8 @@ use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::parallel::locked;
-use crate::path::{RepoPath, worktree};
+use crate::path::RepoPath;
+use crate::path::worktree::{self, ForeignTree};
 
 pub use changes::ChangedFiles;
 pub use launch::{Launcher, Stage, Transports};
@@ -60,7 +61,7 @@ impl Git {
     pub fn open(directory: &Path) -> Result<Self, GitError> {
         let failed = |reason: &str| GitError::NoWorkTree { directory: directory.to_owned(), reason: reason.to_owned() };
         let place = worktree::absolute(directory);
-        let top = worktree::top(&place).ok_or_else(|| failed("there is no .git there or above it"))?;
+        let top = worktree::top_of(&place)?.ok_or_else(|| failed("there is no .git there or above it"))?;
         let way = place.strip_prefix(&top).ok().filter(|way| way.to_str().is_some());
         let way = way.map(RepoPath::of).ok_or_else(|| failed("its path is not UTF-8"))?;
         let known = locked(&FOUND).get(&top).cloned();
@@ -79,6 +80,11 @@ impl Git {
     pub fn top(&self) -> &Path {
         &self.top
     }
+}
+
+/// True if git uses a working tree that another user owns: the rule is git's, by configuration that no tree contains.
+pub fn accepts(top: &Path) -> bool {
+    find(top, top).is_ok()
 }
 
 /// Looks up the repository of a working tree, whose owner git checks, and makes sure that its `.git` names the same one.
@@ -257,6 +263,8 @@ pub enum GitError {
         crate::path::shown(top)
     )]
     OtherRepository { top: PathBuf, found: PathBuf },
+    #[error(transparent)]
+    Foreign(#[from] ForeignTree),
     #[error("{name:?} is neither a revision nor a file")]
     UnknownName { name: String, shallow: bool, remote: Option<String>, near: Option<String> },
     #[error("{name:?} may mean {}", candidates.join(" or "))]
@@ -293,6 +301,8 @@ impl From<GitError> for Error {
         match error {
             GitError::Interrupted(interrupted) => interrupted.into(),
             GitError::Start(_) => mapped.hint("install git, or put it on PATH"),
+            GitError::Foreign(foreign) => mapped.hint(foreign.remedy()),
+            // The repository that a `.git` file names.
             GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped.hint(step!(
                 "`git config --global --add safe.directory DIR`, where the checkout belongs to another user"
             )),

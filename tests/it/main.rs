@@ -53,6 +53,8 @@ mod no_answer;
 mod no_cache;
 mod not_literal;
 mod offline;
+#[cfg(unix)]
+mod other_user;
 mod outdated;
 mod pages;
 mod passed;

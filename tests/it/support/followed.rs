@@ -91,6 +91,7 @@ fn again(invocation: &Invocation<'_>, copy: &Path, args: &[String]) -> (Option<i
         environment: invocation.environment.iter().map(|(name, value)| (name.clone(), moved(value))).collect(),
         input: invocation.input.clone(),
         user: None,
+        is_owner_kept: false,
     };
     let output = process.command().stdin(std::process::Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -33,6 +33,8 @@ pub struct Invocation<'a> {
     pub input: String,
     /// The user who runs it, if not the one who runs the tests.
     pub user: Option<u32>,
+    /// True if `work` stays with its owner.
+    pub is_owner_kept: bool,
 }
 
 /// What a process did.
@@ -71,11 +73,16 @@ impl Invocation<'_> {
         command
     }
 
-    /// The program, to be run by another user, to whom everything that it may read or write belongs from now on.
+    /// The program, to be run by another user, to whom everything that it may write belongs from now on.
     fn as_user(&self, user: u32) -> Command {
         let owner = format!("{user}:{user}");
         let ca = self.registry.map(|registry| registry.ca_file().with_file_name(""));
-        let changed = Command::new("chown").args(["-R", &owner]).arg(self.sandbox).args(ca).status();
+        let own: Vec<PathBuf> = if self.is_owner_kept {
+            ["home", "cache", "tmp"].map(|folder| self.sandbox.join(folder)).into()
+        } else {
+            vec![self.sandbox.to_owned()]
+        };
+        let changed = Command::new("chown").args(["-R", &owner]).args(own).args(ca).status();
         assert!(changed.unwrap().success());
         let mut command = Command::new("setpriv");
         command.args([format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()]);

@@ -16,3 +16,13 @@ pub fn found(program: &str) -> Option<PathBuf> {
     }
     found
 }
+
+/// True if tests run as root, who can give files to a second user; else a line on stderr.
+#[cfg(unix)]
+pub fn has_second_user() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        let _ = writeln!(std::io::stderr(), "skipped: only root can give a file to another user");
+    }
+    is_root && found("setpriv").is_some()
+}

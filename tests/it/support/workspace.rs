@@ -14,6 +14,9 @@ use super::tools::found;
 /// Where test data lies.
 pub const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
+/// A second user of this machine.
+pub const NOBODY: u32 = 65534;
+
 /// The program under test.
 pub const TFLOCK: &str = env!("CARGO_BIN_EXE_tflock");
 
@@ -26,6 +29,8 @@ pub struct Workspace {
     environment: Vec<(String, String)>,
     cli_config: String,
     user: Option<u32>,
+    /// True if `work` stays with its owner, whoever runs programs.
+    is_owner_kept: bool,
 }
 
 impl Workspace {
@@ -49,7 +54,8 @@ impl Workspace {
         for folder in ["work", "home", "cache", "tmp"] {
             std::fs::create_dir(sandbox.path().join(folder)).unwrap();
         }
-        let workspace = Self { sandbox, environment: Vec::new(), cli_config: String::new(), user: None };
+        let workspace =
+            Self { sandbox, environment: Vec::new(), cli_config: String::new(), user: None, is_owner_kept: false };
         for (path, text) in files {
             workspace.write(path, text);
         }
@@ -85,7 +91,15 @@ impl Workspace {
         if !rustix::process::geteuid().is_root() {
             return Some(self);
         }
-        found("setpriv").map(|_| Self { user: Some(65534), ..self })
+        found("setpriv").map(|_| Self { user: Some(NOBODY), ..self })
+    }
+
+    /// Programs run as another user, who owns home, cache and temporary files; `work` stays with its owner. Only root can do that.
+    #[cfg(unix)]
+    pub fn by_another_user(self) -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(self.sandbox.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+        Self { user: Some(NOBODY), is_owner_kept: true, ..self }
     }
 
     /// The absolute path of something below `work`; `""` is `work` itself.
@@ -236,6 +250,7 @@ impl Workspace {
             environment,
             input: String::new(),
             user: self.user,
+            is_owner_kept: self.is_owner_kept,
         }
     }
 }
