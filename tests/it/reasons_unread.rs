@@ -67,7 +67,7 @@ const PAIRS: [Pair; 8] = [
         file: "call.tf",
         text: "module \"m\" {\n  source = \"./${<>(\"M\")}\"\n}\n",
         tokens: ["provider::acme::lower", "lower"],
-        says: "because it depends on provider::acme::lower(), a function of a provider",
+        says: "because it depends on provider::acme::lower()",
         at: [2, 12],
     },
     Pair {

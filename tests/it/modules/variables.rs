@@ -251,6 +251,7 @@ fn values_of_the_environment_are_not_shown() {
     workspace.git(["init", "--quiet"]);
     workspace.git(["add", "."]);
     workspace.git(["commit", "--quiet", "-m", "base"]);
+    workspace.write("main.tf", &format!("{main}locals {{\n  new = 1\n}}\n"));
     let run = workspace.tflock(&registry, ["verify", "--base", "HEAD"]).ended_with(4);
     assert!(
         run.stderr.contains("it depends on var.f, which has no value") && run.stderr.contains("--var f=VALUE"),
