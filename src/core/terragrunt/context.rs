@@ -334,8 +334,8 @@ impl<'s> Names<'s> {
 
     /// The block of a dependency: what a stack adds goes before the file, and that before its last include.
     pub(super) fn dependency(&self, label: &str) -> Option<BlockPart<'s>> {
-        let includer = self.place.includer.as_ref().and_then(Weak::upgrade);
-        let top = includer.map_or_else(|| self.clone(), |place| Self { session: self.session, place });
+        let unit = self.place.includer.as_ref().and_then(Weak::upgrade);
+        let top = unit.map_or_else(|| self.clone(), |place| Self { session: self.session, place });
         let includes = top.includes().ok()?;
         let is_deep = includes.iter().any(Included::is_deep);
         let merged = includes.into_iter().rev().filter(Included::is_merged).map(|include| include.names);

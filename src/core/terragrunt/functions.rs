@@ -129,6 +129,7 @@ impl Call<'_, '_> {
     }
 
     /// What Terragrunt may refuse: no certain error.
+    #[expect(clippy::unnecessary_wraps, reason = "it is the result of a call")]
     pub(super) fn refuse(&self, reason: &str) -> Evaluated {
         Ok(unknown(format!("{}() where {reason}", self.name)))
     }

@@ -224,6 +224,7 @@ pub(super) fn is_true(value: &Value) -> bool {
 }
 
 /// What becomes of an existing file, which is an error for the word `error`; `None` for what is no such word.
+#[expect(clippy::option_option, reason = "no policy, which is an error where the file exists, is one of four words")]
 fn existing(word: Option<&str>) -> Option<Option<Existing>> {
     match word? {
         "error" => Some(None),

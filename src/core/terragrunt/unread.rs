@@ -29,7 +29,7 @@ pub struct Hole {
 /// Something that starts a program, or that decides what `init` installs, when Terragrunt runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Influence {
-    /// What it is, as in "the before_hook \"copy\"".
+    /// What it is, as in "the hook \"copy\"".
     pub what: String,
     pub place: Location,
     /// What the base and a change are compared by: what is written, and what its arguments are.

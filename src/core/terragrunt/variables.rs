@@ -83,7 +83,7 @@ impl UnitVariables {
             (Some(reason), _) => return self.lose(Some(reason), "extra_arguments may set them", &block.place),
             (None, Some(commands)) if commands.iter().any(|command| command.as_text() == Some("init")) => {}
             _ => {
-                let names = variables.iter().flat_map(|all| all.attributes()).flat_map(|all| all.keys());
+                let names = variables.iter().filter_map(|all| all.attributes()).flat_map(|all| all.keys());
                 for name in names.filter(|name| name.starts_with("TF_VAR_")) {
                     self.lose(None, &format!("extra_arguments set {name} for some commands"), &block.place);
                 }

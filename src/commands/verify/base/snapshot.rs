@@ -169,7 +169,6 @@ pub(super) fn git_error(error: GitError, revision: &str) -> Error {
     let said = Error::new(ErrorKind::Usage, error.to_string());
     match error {
         GitError::NoWorkTree { ref reason, .. } if reason.contains("dubious ownership") => error.into(),
-        GitError::Foreign(_) => error.into(),
         GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
         GitError::Start(_) => said.hint("install git: --base needs it"),
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
@@ -186,7 +185,8 @@ pub(super) fn git_error(error: GitError, revision: &str) -> Error {
                 ..refused
             }
         }
-        GitError::TooShallow { .. }
+        GitError::Foreign(_)
+        | GitError::TooShallow { .. }
         | GitError::OtherRepository { .. }
         | GitError::Partial
         | GitError::Interrupted(_)

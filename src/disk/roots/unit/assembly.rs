@@ -203,17 +203,17 @@ impl Assembly {
             }
         }
         let files = ConfigFiles::select(layers.keys().cloned(), self.dialect.unwrap_or(Dialect::Terraform));
-        let texts = |names: &[String]| {
+        let read = |names: &[String]| {
             let text = |name: &String| self.text(root, [dir, within], name, layers.get(name).copied());
             names.iter().map(text).collect::<Result<Vec<_>, _>>().map_err(|error| vec![*error])
         };
-        let (primary, overrides) = (texts(&files.primary)?, texts(&files.overrides)?);
-        let variables = texts(&files.variables)?;
+        let (primary, overrides) = (read(&files.primary)?, read(&files.overrides)?);
+        let variables = read(&files.variables)?;
         let dialect = self.dialect.unwrap_or(Dialect::Terraform);
         let is_top = within.as_os_str().is_empty();
         let tests =
             if is_top { files.tests.clone() } else { ConfigFiles::select_tests(layers.keys().cloned(), dialect) };
-        let tests = texts(&tests)?;
+        let tests = read(&tests)?;
         for (name, layer) in &layers {
             if let Layer::Generated(at) = layer {
                 self.places.insert(dir.join(name), self.generated[*at].1.clone());
