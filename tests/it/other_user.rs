@@ -16,7 +16,9 @@ const NOTE: &str = "safe.directory";
 
 fn give(path: &Path, user: u32) {
     if path.is_dir() && !path.is_symlink() {
-        fs::read_dir(path).unwrap().for_each(|entry| give(&entry.unwrap().path(), user));
+        for entry in fs::read_dir(path).unwrap() {
+            give(&entry.unwrap().path(), user);
+        }
     }
     lchown(path, Some(user), Some(user)).unwrap();
 }
@@ -40,13 +42,14 @@ fn lock(workspace: &Workspace, registry: &Registry) -> crate::support::run::Run 
     workspace.tflock(registry, ["-C", "project"].iter().chain(&LOCK))
 }
 
+type Plant = fn(&Workspace);
+
 #[test]
 fn the_repository_of_another_user_decides_nothing() {
     if !has_second_user() {
         return;
     }
     let registry = widget();
-    type Plant = fn(&Workspace);
     let plants: [(&str, Plant); 4] = [
         ("an empty directory", |workspace| fs::create_dir(workspace.path(".git")).unwrap()),
         ("a file", |workspace| workspace.write(".git", "gitdir: elsewhere\n")),

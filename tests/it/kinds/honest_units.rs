@@ -244,11 +244,12 @@ fn honest_changes_of_units_pass() {
         }
     }
     if count > FEW {
+        use std::fmt::Write as _;
         use std::io::Write as _;
         let mut rows =
             String::from("| change | made | denied | of these only units that are not read |\n|---|---|---|---|\n");
         for (name, [made, refused, unread]) in &table {
-            rows += &format!("| {name} | {made} | {refused} | {unread} |\n");
+            writeln!(rows, "| {name} | {made} | {refused} | {unread} |").unwrap();
         }
         let _ = std::io::stderr().write_all(rows.as_bytes());
     }

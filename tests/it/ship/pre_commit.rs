@@ -26,6 +26,9 @@ fn hooks(workspace: &Workspace) -> String {
     workspace.git(["-C", "../hooks", "rev-parse", "HEAD"]).stdout.trim().to_owned()
 }
 
+/// What becomes of the text of a file.
+type Change<'c> = &'c dyn Fn(&str) -> String;
+
 #[test]
 fn hooks_complete_check_and_format() {
     let Some(program) = found("pre-commit") else { return };
@@ -116,7 +119,7 @@ fn hooks_of_the_mirror_run_for_what_is_read() {
     commit(&workspace, "signers");
     let comment = |text: &str| format!("{text}# a comment\n");
     let (passed, skipped, failed) = ("Passed", "Skipped", "Failed");
-    let rows: [(&str, &dyn Fn(&str) -> String, [&str; 3]); 14] = [
+    let rows: [(&str, Change<'_>, [&str; 3]); 14] = [
         ("app/main.tf", &comment, [skipped, passed, passed]),
         ("app/main.tf", &|text| text.replace("~> 1.4", "~> 9.0"), [skipped, failed, failed]),
         ("app/prod.auto.tfvars", &|_| "a = 1\n".to_owned(), [skipped, passed, passed]),
