@@ -56,7 +56,7 @@ pub trait Files {
 }
 
 /// A path from a directory; absolute ones stay.
-pub(super) fn join(directory: &str, path: &str) -> String {
+pub fn join(directory: &str, path: &str) -> String {
     if path.starts_with('/') { clean(path) } else { clean(&format!("{directory}/{path}")) }
 }
 

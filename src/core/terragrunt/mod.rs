@@ -39,7 +39,7 @@ use file::ConfigFile;
 use include::{BlockPart, Merged, Part};
 
 pub use context::{Environment, ParsedFiles, Vouched};
-pub use files::{DirectoryEntry, EntryKind, Files, Found, relative};
+pub use files::{DirectoryEntry, EntryKind, Files, Found, join, relative};
 pub use fileset::may_begin_with;
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
 pub use unread::{Hole, Influence, Unread};

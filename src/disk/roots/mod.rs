@@ -37,7 +37,7 @@ pub use fetched::{
 
 pub use paths::UnlistedPaths;
 pub use unit::{UnitFacts, UnitMemo, UnitOptions, UnitReferences};
-pub use unit::{add_paths_of_unit, facts_of_unit, program_of_unit, references_of_unit};
+pub use unit::{add_paths_of_unit, facts_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
 
 const TEST_DIRECTORY: &str = "tests";

@@ -11,7 +11,7 @@ use crate::commands::verify::root::{GateRoot, GateRoots, init_override};
 use crate::config::{ModuleSource, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit};
+use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, place_of};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::FileKind;
@@ -292,7 +292,8 @@ impl<'b> FilesBefore<'b> {
     /// Where a path leads, from the top; else why it is not read.
     fn place(&self, path: &str) -> Result<RepoPath, String> {
         let outside = || "which is outside of the working tree".to_owned();
-        let way = Path::new(path).strip_prefix(&self.base.top).ok().map(RepoPath::of).ok_or_else(outside)?;
+        let place = place_of(&self.base.top, path).ok_or_else(outside)?;
+        let way = RepoPath::below(&self.base.top, &place).ok_or_else(outside)?;
         let tree = self.base.before.tree();
         let refused = |refusal: FileRefusal| format!("which is not read: {refusal}");
         let place = tree.place(&way).ok_or_else(|| refused(FileRefusal::Outside))?;

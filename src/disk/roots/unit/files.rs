@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::DirEntry;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::disk::files;
@@ -17,6 +17,8 @@ use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
 /// Directories that are no part of a repository.
 const OUTSIDE: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
+
+const OUTSIDE_OF_TREE: &str = "which is outside of the working tree";
 
 /// What units of one run read of their repositories.
 #[derive(Debug, Default)]
@@ -59,7 +61,7 @@ pub(super) struct UnitFiles<'t> {
     record: RefCell<Record>,
 }
 
-/// What a unit depends on, by absolute path.
+/// What a unit depends on, by the paths that it names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     /// Each path that was asked for, whatever the answer was.
@@ -109,9 +111,12 @@ impl<'t> UnitFiles<'t> {
 
     /// The place of a path, if it is a part of the repository; else why it is not. Whatever is read passes here, so all is recorded.
     fn place(&self, path: &str) -> Result<PathBuf, String> {
-        let place = PathBuf::from(path);
-        self.record.borrow_mut().asked.insert(place.clone());
-        part_of(self.top, place)
+        self.record.borrow_mut().asked.insert(PathBuf::from(path));
+        self.part(path)
+    }
+
+    fn part(&self, path: &str) -> Result<PathBuf, String> {
+        part_of(self.top, place_of(self.top, path).ok_or(OUTSIDE_OF_TREE)?)
     }
 
     /// What is in a directory by a name.
@@ -125,7 +130,7 @@ impl<'t> UnitFiles<'t> {
             };
         }
         // What is in the directory itself counts as a part of its list.
-        let place = match part_of(self.top, PathBuf::from(path)) {
+        let place = match self.part(path) {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
@@ -138,11 +143,27 @@ impl<'t> UnitFiles<'t> {
     }
 }
 
+/// An absolute place as units name it: on every system `/` and names, without the drive or the share of Windows.
+pub(super) fn path_of(place: &Path) -> String {
+    let names = place.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(format!("/{}", name.to_string_lossy())),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// The place in a working tree that units name so; `None` outside of it.
+pub fn place_of(top: &Path, path: &str) -> Option<PathBuf> {
+    let way = path.strip_prefix(&*path_of(top)).filter(|way| way.is_empty() || way.starts_with('/'))?;
+    let mut place = top.to_owned();
+    // Name by name: Windows knows no `/` in the long form of a path, and takes `C:` for a drive.
+    place.extend(way.split('/').filter(|name| !name.is_empty()));
+    place.starts_with(top).then_some(place)
+}
+
 /// A path, if it may be a part of the repository; else why it is not.
 pub(super) fn part_of(top: &Path, path: PathBuf) -> Result<PathBuf, String> {
-    let Ok(within) = path.strip_prefix(top) else {
-        return Err("which is outside of the working tree".to_owned());
-    };
+    let Ok(within) = path.strip_prefix(top) else { return Err(OUTSIDE_OF_TREE.to_owned()) };
     let mut names = within.components().map(|name| folded_name(&name.as_os_str().to_string_lossy()));
     match names.find(|name| OUTSIDE.contains(&&**name)) {
         Some(name) => Err(format!("which is in {name} and so not a part of the repository")),
@@ -171,7 +192,7 @@ impl Files for UnitFiles<'_> {
         };
         let found = once(&self.repositories.texts, &place, || self.text_at(&place));
         if matches!(found, Found::Is(_)) {
-            self.record.borrow_mut().read.insert(place);
+            self.record.borrow_mut().read.insert(PathBuf::from(path));
         }
         found
     }
@@ -192,7 +213,7 @@ impl Files for UnitFiles<'_> {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        self.record.borrow_mut().listed.insert(place.clone());
+        self.record.borrow_mut().listed.insert(PathBuf::from(path));
         let entries = links::resolve(&place).and_then(std::fs::read_dir).and_then(Iterator::collect);
         let entries: Vec<DirEntry> = match entries {
             Ok(entries) => entries,
@@ -207,5 +228,25 @@ impl Files for UnitFiles<'_> {
             found.push(DirectoryEntry { name, kind });
         }
         Found::Is(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_one_name_on_every_system() {
+        let top = Path::new(if cfg!(windows) { r"\\?\C:\w\tree" } else { "/w/tree" });
+        assert_eq!(path_of(top), "/w/tree");
+        for (path, way) in [("/w/tree", vec![]), ("/w/tree/live/a", vec!["live", "a"])] {
+            let place = way.iter().fold(top.to_owned(), |place, name| place.join(name));
+            assert_eq!((place_of(top, path), path_of(&place)), (Some(place.clone()), path.to_owned()));
+        }
+        for path in ["/w", "/w/treehouse/a", "/other", "live"] {
+            assert_eq!(place_of(top, path), None, "{path}");
+        }
+        // To push the name of a drive leads away from the working tree.
+        assert_eq!(place_of(top, "/w/tree/D:/a").is_none(), cfg!(windows));
     }
 }

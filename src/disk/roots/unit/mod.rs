@@ -21,7 +21,8 @@ use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest
 
 pub(super) use assembly::{AssembledFiles, Assembly, is_test};
 pub use facts::{UnitFacts, facts_of_unit};
-use files::{Record, RepositoryFiles, UnitFiles};
+pub use files::place_of;
+use files::{Record, RepositoryFiles, UnitFiles, path_of};
 pub(super) use source::CALL;
 
 /// What units need to know besides their files.
@@ -185,7 +186,7 @@ struct Relocation {
 
 impl Relocation {
     fn of(tree: &WorkTree) -> Self {
-        Self { top: slashed(tree.boundary()), place: slashed(&tree.directory), is_in_repository: tree.top.is_some() }
+        Self { top: path_of(tree.boundary()), place: path_of(&tree.directory), is_in_repository: tree.top.is_some() }
     }
 
     /// The same, and the files that the unit may read.

@@ -39,7 +39,7 @@ impl SourceCall {
         // A query says nothing of a directory.
         let path = local.unwrap_or(&address).split('?').next().unwrap_or_default();
         let (package, within) = path.split_once("//").unwrap_or((path, ""));
-        let package = terragrunt::relative(place, &absolute(place, package));
+        let package = terragrunt::relative(place, &terragrunt::join(place, package));
         let dir = format!("./{package}/{within}");
         Ok(Self {
             call: call(dir, None, written),
@@ -55,11 +55,6 @@ pub(super) fn local_module(address: &str, place: &str, written: &Location) -> Op
     parsed.package.as_ref()?;
     let source = parsed.call.source?.text;
     if let Text::Known(text) = source { Some(text) } else { None }
-}
-
-fn absolute(place: &str, path: &str) -> String {
-    let joined = if path.starts_with('/') { path.to_owned() } else { format!("{place}/{path}") };
-    lexical(Path::new(""), Path::new(&joined)).to_string_lossy().into_owned()
 }
 
 /// A module of a registry: `HOST/NAMESPACE/NAME/SYSTEM//DIRECTORY?version=VERSION`, with an empty host for the default one.
@@ -111,7 +106,7 @@ mod tests {
             let Some(Text::Known(text)) = source.call.source.map(|source| source.text) else {
                 return Err(String::new());
             };
-            let package = source.package.map(|path| path.to_string_lossy().into_owned());
+            let package = source.package.map(|path| crate::path::shown(&path));
             Ok((text, package.unwrap_or_default()))
         };
         for (address, wanted, package) in [
