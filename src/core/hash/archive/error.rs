@@ -20,7 +20,7 @@ pub struct ArchiveRefusal {
 /// What is unusual about an archive. A tool may accept it, but no publisher makes such ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Oddity {
-    /// Something other than an entry, the directory or its end, at a place where one of them must be.
+    /// Something other than an entry, the directory or its end, at a place where one of them must be, in what ends as an archive.
     #[error("there are bytes between its records")]
     Gap,
     /// A local header that cannot be read.
@@ -47,6 +47,9 @@ pub enum Oddity {
     /// Bytes after the archive.
     #[error("there are bytes after its end")]
     Trailing,
+    /// A folder with a method of compression that no reader needs to know.
+    #[error("a folder has an unknown method of compression")]
+    FolderMethod,
     /// Two entries have one name.
     #[error("two of its entries have the same name")]
     SameName,

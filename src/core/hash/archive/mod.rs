@@ -27,6 +27,9 @@ use stream::Stream;
 /// Bytes that go through all stages before the next ones: few enough to stay in the cache.
 const PIECE: usize = 64 << 10;
 
+/// The longest end of a central directory, with its comment.
+const LONGEST_END: usize = 22 + 0xffff;
+
 /// How many threads one archive is hashed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
@@ -78,6 +81,8 @@ pub struct ArchiveHasher {
     stream: Stream,
     size: u64,
     refused: Option<BadArchive>,
+    /// The last bytes, where they decide whether this is an archive.
+    tail: Vec<u8>,
 }
 
 impl ArchiveHasher {
@@ -99,7 +104,13 @@ impl ArchiveHasher {
     /// The same, with the files going somewhere too. They count for nothing before [`finish`](Self::finish) has returned: only
     /// the end of an archive says what it contains.
     pub fn unpacking(threads: Threads, limits: Limits, contents: Option<Box<dyn Contents>>) -> Self {
-        Self { sink: Sink::new(threads, contents), stream: Stream::new(limits), size: 0, refused: None }
+        Self {
+            sink: Sink::new(threads, contents),
+            stream: Stream::new(limits),
+            size: 0,
+            refused: None,
+            tail: Vec::new(),
+        }
     }
 
     /// Takes more bytes. Once the archive is refused they count for `zh:` and the size alone.
@@ -110,6 +121,10 @@ impl ArchiveHasher {
             if self.refused.is_none() {
                 self.refused = self.stream.update(piece, &mut self.sink).err();
             }
+            if self.stream.is_open_ended() || self.refused == Some(BadArchive::NotAZip) {
+                self.tail.extend_from_slice(piece);
+                self.tail.drain(..self.tail.len().saturating_sub(LONGEST_END));
+            }
         }
         match &self.refused {
             Some(bad) if bad.is_beyond_limits() => Err(bad.clone()),
@@ -119,9 +134,14 @@ impl ArchiveHasher {
 
     /// Ends the archive.
     pub fn finish(self) -> Result<ArchiveHashes, ArchiveRefusal> {
-        let Self { sink, stream, size, refused } = self;
+        let Self { sink, stream, size, refused, tail } = self;
         let (digests, programs) = sink.finish();
         let entries = refused.map_or_else(|| stream.finish(), Err);
+        // The tools begin at the end.
+        let entries = entries.map_err(|bad| match bad {
+            BadArchive::NotAZip if record::has_end(&tail) => Oddity::Gap.into(),
+            bad => bad,
+        });
         let hashes = entries.and_then(|entries| {
             let entries: Vec<ArchiveEntry> = entries
                 .into_iter()

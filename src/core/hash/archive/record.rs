@@ -236,6 +236,15 @@ impl DirectoryEnd {
     }
 }
 
+/// True if the end of a central directory, with all of its comment, is in the last bytes of a file.
+pub(super) fn has_end(tail: &[u8]) -> bool {
+    let is_whole = |at: usize| {
+        let end = &tail[at..];
+        DirectoryEnd::parse(end).is_some_and(|(_, comment)| END_LENGTH + comment <= end.len())
+    };
+    memmem::find_iter(tail, b"PK\x05\x06").any(is_whole)
+}
+
 /// The place of the zip64 end, from its locator; `None` if there is no locator or it speaks of several disks.
 pub(super) fn zip64_end_offset(bytes: &[u8]) -> Option<u64> {
     let mut fields = Fields(bytes);

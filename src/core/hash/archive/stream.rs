@@ -103,6 +103,11 @@ impl Stream {
         }
     }
 
+    /// True while the end of an entry is looked for, which may be that of the archive.
+    pub(super) fn is_open_ended(&self) -> bool {
+        matches!(self.state, State::Stored) && self.current.left.is_none()
+    }
+
     pub(super) fn finish(self) -> Result<Vec<Streamed>, BadArchive> {
         match self.state {
             State::Done => Ok(self.entries),
@@ -164,7 +169,9 @@ impl Stream {
         self.state = match header.method {
             STORED => State::Stored,
             DEFLATED => State::Deflated,
-            method => return Err(BadArchive::Method { name: lossy(header.name), method }),
+            // Only the directory says whether it is a folder, whose data no reader looks at.
+            _ if header.flags & DESCRIBED == 0 => State::Stored,
+            method => return Err(unknown_method(header.name, method, header.name.last() == Some(&b'/'))),
         };
         let entry = Streamed {
             name: header.name.into(),
@@ -213,9 +220,10 @@ impl Stream {
         if self.current.left == Some(0) { self.end_of_data(sink) } else { Ok(false) }
     }
 
-    /// Stored data whose size follows them: they end before the first descriptor that fits them.
+    /// Stored data whose size follows them: they end before the first descriptor that fits them, with or without its signature.
     fn stored_up_to_descriptor(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         let bytes = [mem::take(&mut self.held).as_slice(), input].concat();
+        let before = self.current.entry.packed;
         let mut done = 0;
         let mut take = |stream: &mut Self, end: usize| {
             let content = &bytes[done..end.max(done)];
@@ -224,24 +232,26 @@ impl Stream {
             done += content.len();
             stream.count(content.len(), content.len()).map(|()| done)
         };
-        let mut from = 0;
-        let found = loop {
-            let at = memmem::find(&bytes[from..], &DESCRIPTOR.to_le_bytes()).map(|at| from + at);
-            // The last bytes may begin a descriptor.
-            let done = take(self, at.unwrap_or(bytes.len().saturating_sub(3)))?;
-            if at.is_none() || bytes.len() - done < DESCRIPTOR_AND_NEXT {
-                break false;
-            }
+        let mut found = None;
+        for next in memmem::find_iter(&bytes, b"PK") {
+            let Some(length) = described_length(&bytes, next, before) else { continue };
+            // Later descriptors begin later, so this is content, whatever the checksum says.
+            let done = take(self, next - length)?;
             self.current.entry.crc = self.current.crc.clone().finalize();
-            if descriptor_length(&bytes[done..], &self.current.entry)?.is_some() {
-                break true;
+            if done == next - length && descriptor_length(&bytes[done..], &self.current.entry)?.is_some() {
+                found = Some(done);
+                break;
             }
-            from = done + 1;
+        }
+        // The last bytes may be a descriptor and the beginning of what follows.
+        let done = match found {
+            Some(done) => done,
+            None => take(self, bytes.len().saturating_sub(DESCRIPTOR_AND_NEXT - 1))?,
         };
-        let held = if found { DESCRIPTOR_AND_NEXT } else { bytes.len() - done };
+        let held = (bytes.len() - done).min(DESCRIPTOR_AND_NEXT);
         self.held.extend_from_slice(&bytes[done..done + held]);
         *input = &input[input.len() - (bytes.len() - done - held)..];
-        if found { self.end_of_data(sink) } else { Ok(false) }
+        if found.is_some() { self.end_of_data(sink) } else { Ok(false) }
     }
 
     fn deflated(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
@@ -295,8 +305,12 @@ impl Stream {
         sink.end_entry(self.entries.len());
         let Current { mut entry, crc, declared, .. } = mem::take(&mut self.current);
         entry.crc = crc.finalize();
+        let is_unread = ![STORED, DEFLATED].contains(&entry.method);
         self.state = if entry.is_described() {
             State::Descriptor
+        } else if is_unread {
+            (entry.crc, entry.packed, entry.unpacked) = declared;
+            State::Signature
         } else if declared == (entry.crc, entry.packed, entry.unpacked) {
             State::Signature
         } else {
@@ -330,7 +344,11 @@ impl Stream {
             return Ok(false);
         }
         let header = CentralHeader::parse(&self.held).ok_or(Oddity::CentralDiffers)?;
-        self.entries.get_mut(self.confirmed).ok_or(Oddity::CentralDiffers)?.confirm(&header)?;
+        let entry = self.entries.get_mut(self.confirmed).ok_or(Oddity::CentralDiffers)?;
+        entry.confirm(&header)?;
+        if ![STORED, DEFLATED].contains(&entry.method) {
+            return Err(unknown_method(&entry.name, entry.method, entry.directory));
+        }
         self.confirmed += 1;
         self.release(length);
         self.directory.size = self.position - self.directory.offset;
@@ -366,6 +384,29 @@ impl Stream {
         self.state = State::Done;
         Ok(true)
     }
+}
+
+/// An entry that only a folder may be: the tools read no data of folders.
+fn unknown_method(name: &[u8], method: u16, is_folder: bool) -> BadArchive {
+    if is_folder { Oddity::FolderMethod.into() } else { BadArchive::Method { name: lossy(name), method } }
+}
+
+/// The length of the descriptor before a record, if its sizes are those of all data before it, of which the first `before` bytes are gone.
+fn described_length(bytes: &[u8], record: usize, before: u64) -> Option<usize> {
+    if !matches!(signature(&bytes[record..]), Some(LOCAL | CENTRAL)) {
+        return None;
+    }
+    let size = |from: usize, width: usize| -> Option<u64> {
+        let mut number = [0; 8];
+        number[..width].copy_from_slice(bytes.get(from..from + width)?);
+        Some(u64::from_le_bytes(number))
+    };
+    // Sizes of four or of eight bytes, behind a checksum or behind that and the signature.
+    [(4, 12), (4, 16), (8, 20), (8, 24)].into_iter().find_map(|(width, length)| {
+        let packed = size(record.checked_sub(2 * width)?, width)?;
+        let fits = packed == size(record - width, width)? && before + record.checked_sub(length)? as u64 == packed;
+        fits.then_some(length)
+    })
 }
 
 /// The length of the data descriptor that fits the entry: with or without signature, sizes of four or of eight bytes.
