@@ -29,7 +29,7 @@ use crate::commands::shared::services::{Chooser, module_fetch};
 use crate::commands::{Online, Services};
 #[cfg(debug_assertions)]
 use crate::disk::files;
-use crate::disk::root_files;
+use crate::disk::{root_files, waiting};
 use crate::error::{Error, ErrorKind};
 use crate::git;
 use crate::interrupt::Interrupt;
@@ -91,6 +91,8 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     }
     let mode = Mode::choose(global.detail(), streams.stderr_is_terminal, environment.ci());
     let progress = Progress::new(mode, global.detail(), Box::new(std::io::stderr()));
+    let events = progress.events();
+    waiting::report_to(move |text| events.emit(Event::Note { text }));
     let interrupt = Interrupt::default();
     if streams.catch_signals {
         let closing = progress.closing();

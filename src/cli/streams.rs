@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use crate::disk::atomic;
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::redact;
 use crate::report::{self, Format, Style};
@@ -11,6 +12,7 @@ use crate::workspace::Environment;
 
 impl Environment {
     pub fn of_process() -> Self {
+        atomic::read_umask();
         let pairs =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self {

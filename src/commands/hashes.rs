@@ -148,15 +148,15 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::tops(Path::new("."));
     let cache = Cache::open(CacheOptions { directory, work_trees, disabled: false });
-    let Some(place) = cache.dir() else {
-        let note = cache.note().unwrap_or("there is no cache directory");
+    let Some(folder) = cache.dir() else {
+        let note = cache.note().unwrap_or_else(|| "there is no cache directory".to_owned());
         return Err(
             Error::new(ErrorKind::Disk, note).hint("set TFLOCK_CACHE_DIR to a directory outside of the working tree")
         );
     };
     let report = match &args.command {
-        CacheCommand::Dir => CacheReport::Directory { directory: place.to_owned() },
-        CacheCommand::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
+        CacheCommand::Dir => CacheReport::Directory { directory: folder.place().to_owned() },
+        CacheCommand::Stats => CacheReport::Stats { directory: folder.place().to_owned(), stats: cache.stats() },
         CacheCommand::Prune { older_than, all, imported } => {
             let before = |age: Duration| services.scope.environment.now.checked_sub(age);
             let age = older_than.map(Age::duration);
@@ -167,8 +167,8 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
                 // With a clock before 1970 no file is old.
                 (false, false, None) => Pruned::default(),
             };
-            if !imported {
-                let packages = PackageStore::in_cache(place).prune(age.and_then(before))?;
+            if let Some(store) = PackageStore::existing_in(folder).filter(|_| !imported) {
+                let packages = store.prune(age.and_then(before))?;
                 pruned = Pruned { files: pruned.files + packages.files, bytes: pruned.bytes + packages.bytes };
             }
             let Pruned { files, bytes } = pruned;
@@ -178,7 +178,9 @@ pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error
         CacheCommand::Export { file: None, index, .. } => return publish(index.as_deref(), cache, services),
         CacheCommand::Import { file } => return import(file.clone(), &cache, services),
     };
-    Ok(Outcome::of_body("cache", Body::Cache(report)))
+    let mut outcome = Outcome::of_body("cache", Body::Cache(report));
+    outcome.notes.extend(cache.note());
+    Ok(outcome)
 }
 
 fn is_stream(file: &Path) -> bool {
@@ -192,7 +194,9 @@ fn export(file: PathBuf, cache: &Cache, interrupt: &Interrupt) -> Result<CacheRe
     if is_stream(&file) {
         return Ok(CacheReport::Exported { file, entries, text: Some(text) });
     }
-    let _writing = interrupt.writing()?;
+    // A pipe waits for its reader, and is never half a file: a signal ends that wait.
+    let is_pipe = file.metadata().is_ok_and(|found| !found.is_file());
+    let _writing = if is_pipe { None } else { Some(interrupt.writing()?) };
     root_files::write_report(&file, &text).map_err(|problem| {
         Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", shown(&file))).in_file(&file)
     })?;

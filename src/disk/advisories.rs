@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::cache::Cache;
 use super::cache::folder::replace;
+use super::cache::{Cache, LAYOUT};
 use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -26,7 +26,7 @@ pub fn advisory_document(directory: &Path, name: &str) -> Result<Vec<u8>, Error>
             .in_file(&path)
             .hint("a database has the layout of https://vuln.go.dev")
     };
-    let bytes = files::read_named_to(&path, MOST).map_err(failed)?;
+    let bytes = files::read_shared(&path, MOST).map_err(failed)?;
     if bytes.len() as u64 > MOST {
         let message = format!("{name} of the database is larger than 10 MiB");
         return Err(Error::new(ErrorKind::Unavailable, message).in_file(&path));
@@ -55,23 +55,23 @@ pub fn advisory_documents(archive: &Path) -> Result<HashMap<String, Vec<u8>>, Er
 
 pub(super) const FOLDER: &str = "advisories";
 
-impl Cache {
-    fn advisory_path(&self, database: &str, name: &str) -> Option<PathBuf> {
-        Some(self.folder()?.join(FOLDER).join(Sha256Digest::of(database.as_bytes()).to_hex()).join(name))
-    }
+fn advisory_path(database: &str, name: &str) -> PathBuf {
+    [LAYOUT, FOLDER, &Sha256Digest::of(database.as_bytes()).to_hex(), name].iter().collect()
+}
 
+impl Cache {
     /// A document that an earlier run got from a database, if it is there undamaged.
     pub fn advisory_document(&self, database: &str, name: &str) -> Option<Vec<u8>> {
-        let bytes = files::read_kept(&self.advisory_path(database, name)?)?;
+        let bytes = self.folder()?.read(&advisory_path(database, name))?;
         let (digest, document) = bytes.split_at_checked(65)?;
         (digest == format!("{}\n", Sha256Digest::of(document)).as_bytes()).then(|| document.to_vec())
     }
 
     /// Keeps a document of a database. That it cannot be kept costs only time.
     pub fn keep_advisory_document(&self, database: &str, name: &str, document: &[u8]) {
-        if let Some(path) = self.advisory_path(database, name) {
+        if let Some(folder) = self.folder() {
             let digest = format!("{}\n", Sha256Digest::of(document));
-            drop(replace(&path, &[digest.as_bytes(), document].concat()));
+            drop(replace(folder, &advisory_path(database, name), &[digest.as_bytes(), document].concat()));
         }
     }
 }

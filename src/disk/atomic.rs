@@ -19,7 +19,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::files;
+use super::{files, own};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted, What, Writing};
 use crate::path::shown;
@@ -38,6 +38,8 @@ pub enum FileMode {
     Exactly(u32),
     /// Those of the old file, or these if there is none.
     KeepOr(u32),
+    /// These, as far as the umask allows.
+    AtMost(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +51,17 @@ pub enum Stored {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("refusing to write {}: it leads to {}, outside of {}", shown(bare(path)), shown(target), shown(within))]
+    #[error("refusing to write {}: it leads to {}, outside of {}", shown(&bare(path)), shown(target), shown(within))]
     Outside { path: PathBuf, target: PathBuf, within: PathBuf },
-    #[error("refusing to write {}: it leads to {}, where git keeps its own files", shown(bare(path)), shown(target))]
+    #[error("refusing to write {}: it leads to {}, where git keeps its own files", shown(&bare(path)), shown(target))]
     Repository { path: PathBuf, target: PathBuf },
-    #[error("refusing to write {}: it changed after it was read", shown(bare(.0)))]
+    #[error("refusing to write {}: it changed after it was read", shown(&bare(.0)))]
     Changed(PathBuf),
-    #[error("cannot work in {}: another run of tflock has been writing there for too long", shown(.0))]
+    #[error("cannot work in {}: another program has locked it for too long", shown(&bare(.0)))]
     Busy(PathBuf),
-    #[error("refusing to write {}: it is not a file", shown(bare(.0)))]
+    #[error("refusing to write {}: it is not a file", shown(&bare(.0)))]
     NotAFile(PathBuf),
-    #[error("cannot {action} {}: {reason}", shown(bare(path)))]
+    #[error("cannot {action} {}: {reason}", shown(&bare(path)))]
     System {
         /// What was being done, such as `write`.
         action: &'static str,
@@ -71,9 +73,10 @@ pub enum StoreError {
     Interrupted(#[from] Interrupted),
 }
 
-/// A path as users write it: without `./` before it.
-pub(super) fn bare(path: &Path) -> &Path {
-    path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
+/// A path as users write it: without `./` before it, and not by a descriptor.
+pub(super) fn bare(path: &Path) -> PathBuf {
+    let bare = path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty());
+    own::known_as(bare.unwrap_or(path))
 }
 
 pub fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
@@ -139,12 +142,10 @@ pub(super) fn temporary(directory: &Path, name: &OsStr) -> io::Result<tempfile::
     new_file(&prefix, directory)
 }
 
-/// A new file of a name that begins so. All may do with it what the umask lets them.
+/// A new file of a name that begins so. Until it is whole only the user may open it: whoever has it open could write to it later.
 pub(super) fn new_file(prefix: &OsStr, directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new();
     file.prefix(prefix).rand_bytes(RANDOM);
-    #[cfg(unix)]
-    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     // The reason would name the new file, which no user knows.
     file.tempfile_in(directory).map_err(|reason| reason.kind().into())
 }
@@ -250,18 +251,51 @@ fn directory_of(path: &Path) -> &Path {
 }
 
 #[cfg(unix)]
-fn set_mode(file: &File, mode: FileMode, old: &Path) -> io::Result<()> {
+pub(super) fn set_mode(file: &File, mode: FileMode, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
     let bits = match mode {
         FileMode::Exactly(bits) => bits,
-        FileMode::KeepOr(bits) => std::fs::metadata(old).map_or(bits, |old| old.permissions().mode() & 0o7777),
+        FileMode::KeepOr(bits) => std::fs::metadata(path).map_or(bits, |old| old.permissions().mode() & 0o7777),
+        FileMode::AtMost(bits) => bits & allowed(),
     };
     file.set_permissions(std::fs::Permissions::from_mode(bits))
 }
 
+/// Lets others use a directory that is complete, as far as the umask allows.
+#[cfg(unix)]
+pub(super) fn widen(directory: &Path, bits: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(bits & allowed()))
+}
+
+/// What the umask of the process takes away, once it is known.
+#[cfg(unix)]
+static UMASK: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+
+/// Reads the umask. That is only possible by changing it for all threads, so it is called before there are others.
+pub fn read_umask() {
+    #[cfg(unix)]
+    UMASK.get_or_init(|| {
+        let umask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+        rustix::process::umask(umask);
+        umask.bits().into()
+    });
+}
+
+#[cfg(unix)]
+fn allowed() -> u32 {
+    !UMASK.get().copied().unwrap_or(0o022)
+}
+
 #[cfg(not(unix))]
-fn set_mode(_: &File, _: FileMode, _: &Path) -> io::Result<()> {
+pub(super) fn set_mode(_: &File, _: FileMode, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn widen(_: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! The one reader of files that someone else may have written: those of root modules, their settings and trust files; and the
-//! directories that tflock makes for what it keeps: caches, the package store, data directories, mirrors.
+//! directories that tflock makes for others: data directories, mirrors. `own.rs` has what it keeps for itself.
 //!
 //! Only regular files of at most [`LIMIT`] bytes are read, and links that `path/links.rs` refuses are not followed.
 //!
@@ -27,43 +27,12 @@ pub const LIMIT: u64 = 16 << 20;
 /// The bytes of a file; `None` if it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match open(path) {
-        Ok(file) => contents(file).map(Some),
+        Ok(file) => {
+            let found = file.metadata()?;
+            contents(file, &found).map(Some)
+        }
         Err(reason) if is_absence(&reason) => Ok(None),
         Err(reason) => Err(reason),
-    }
-}
-
-/// A file that tflock keeps for itself, such as a document of the cache. What is no regular file, too large or unreadable counts as
-/// missing. Links are followed: the place of the cache was checked once, and what is in it is the user's.
-pub fn read_kept(path: &Path) -> Option<Vec<u8>> {
-    contents(open_kept(path).ok()?).ok()
-}
-
-/// Opens a file without waiting for the other end of a pipe.
-#[cfg(unix)]
-fn open_kept(path: &Path) -> io::Result<std::fs::File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-#[cfg(not(unix))]
-fn open_kept(path: &Path) -> io::Result<std::fs::File> {
-    check(&path.metadata()?)?;
-    std::fs::File::open(path)
-}
-
-/// The same as text.
-pub fn read_kept_text(path: &Path) -> Option<String> {
-    String::from_utf8(read_kept(path)?).ok()
-}
-
-/// A file of ours to lock, made if it is missing. What else has its name is not opened: a pipe would wait for its other end.
-pub fn open_lock(path: &Path) -> io::Result<std::fs::File> {
-    path.parent().map_or(Ok(()), create_directory)?;
-    match std::fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(refused(FileRefusal::NotAFile)),
-        _ => std::fs::File::create(path),
     }
 }
 
@@ -95,6 +64,30 @@ pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
     bounded(std::fs::File::open(path)?, 0)
 }
 
+/// At most one byte more than so many of a file in a directory that others may fill. A pipe is not waited for.
+pub fn read_shared(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_at_once(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(refused(FileRefusal::NotAFile));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file without waiting for the other end of a pipe.
+#[cfg(unix)]
+fn open_at_once(path: &Path) -> io::Result<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_at_once(path: &Path) -> io::Result<fs::File> {
+    fs::File::open(path)
+}
+
 /// At most one byte more than so many of what a user named on the command line, even a pipe.
 pub fn read_named_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -103,11 +96,10 @@ pub fn read_named_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// What is in a regular file.
-fn contents(file: std::fs::File) -> io::Result<Vec<u8>> {
-    let meta = file.metadata()?;
-    check(&meta)?;
+pub(super) fn contents(file: std::fs::File, found: &std::fs::Metadata) -> io::Result<Vec<u8>> {
+    check(found)?;
     // One byte more shows its end without another look.
-    bounded(file, usize::try_from(meta.len()).unwrap_or_default() + 1)
+    bounded(file, usize::try_from(found.len()).unwrap_or_default() + 1)
 }
 
 fn bounded(file: std::fs::File, expected: usize) -> io::Result<Vec<u8>> {
@@ -187,7 +179,18 @@ impl<V: Clone> TextMemo<V> {
     }
 }
 
-/// Makes a directory and those above it. Links that lead to the working tree or to the user's own directories are followed.
+/// Makes directories that no other user may write to, whatever the umask.
+pub(super) fn directory_builder(mode: u32) -> fs::DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    builder
+}
+
+/// Makes a directory and those above it, to which no other user may write. Links that lead to the working tree or to the user's own directories are followed.
 pub fn create_directory(directory: &Path) -> io::Result<()> {
     create_directory_below(directory, directory)
 }
@@ -195,38 +198,7 @@ pub fn create_directory(directory: &Path) -> io::Result<()> {
 /// The same; below `top` no link is followed, in a working tree or not.
 pub fn create_directory_below(top: &Path, directory: &Path) -> io::Result<()> {
     links::refuse_on_the_way(top, directory)?;
-    fs::create_dir_all(directory)
-}
-
-/// True if only we and the administrator may write to a file or directory.
-#[cfg(unix)]
-pub(super) fn is_ours_alone(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let own = rustix::process::geteuid().as_raw();
-    (found.uid() == own || found.uid() == 0) && found.mode() & 0o022 == 0
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_ours_alone(_: &fs::Metadata) -> bool {
-    true
-}
-
-/// Takes from others what lets them write to a directory of ours, whatever the umask was when it was made.
-#[cfg(unix)]
-pub(super) fn close_to_others(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-
-    let found = fs::metadata(directory)?;
-    if found.mode() & 0o022 == 0 || found.uid() != rustix::process::geteuid().as_raw() {
-        return Ok(());
-    }
-    fs::set_permissions(directory, fs::Permissions::from_mode(found.mode() & !0o022))
-}
-
-#[cfg(not(unix))]
-pub(super) fn close_to_others(_: &Path) -> io::Result<()> {
-    Ok(())
+    directory_builder(0o755).recursive(true).create(directory)
 }
 
 /// Refuses a data directory, or a folder in it, behind which another place is.

@@ -6,8 +6,9 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::atomic::{StoreError, failed, renamed};
+use super::atomic::{StoreError, failed, renamed, widen};
 use super::root_files::DirectoryLock;
+use super::{files, own};
 use crate::interrupt::{Interrupt, What};
 use crate::settings::LinkChoice;
 
@@ -50,7 +51,7 @@ impl Linker {
         let staged = temporary_in(parent)?;
         if self.choice == LinkChoice::Symlink {
             let link = staged.path().join("link");
-            symlink(from, &link).map_err(failed("link", place))?;
+            symlink(&own::known_as(from), &link).map_err(failed("link", place))?;
             let writing = self.interrupt.writing()?;
             exchange(&link, place)?;
             writing.wrote(What::InstalledPackage, place);
@@ -79,7 +80,7 @@ impl Linker {
                 let entry = entry.map_err(failed("read", &from))?;
                 let (source, target) = (entry.path(), to.join(entry.file_name()));
                 if entry.file_type().map_err(failed("read", &source))?.is_dir() {
-                    fs::create_dir(&target).map_err(failed("create", &target))?;
+                    files::directory_builder(own::SHELF).create(&target).map_err(failed("create", &target))?;
                     folders.push((source, target));
                 } else {
                     copied |= self.link(&source, &target).map_err(failed("link", &source))?;
@@ -169,17 +170,15 @@ fn symlink(to: &Path, link: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(to, link)
 }
 
-/// A new directory below `parent`, which [`sweep`] recognises. Its permissions follow the umask.
+/// A new directory below `parent`, which [`sweep`] recognises, for the user alone.
 pub(super) fn temporary_in(parent: &Path) -> Result<TempDir, StoreError> {
-    let mut directory = tempfile::Builder::new();
-    directory.prefix(OWN);
-    #[cfg(unix)]
-    directory.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    directory.tempdir_in(parent).map_err(|reason| failed("create a directory in", parent)(reason.kind().into()))
+    own::temporary_directory(OWN, parent).map_err(failed("create a directory in", parent))
 }
 
-/// Renames a directory to its place. The old one is moved away first, so the place has the old one, the new one or nothing.
+/// Opens a directory to readers as far as the umask allows, and renames it to its place. The old one is moved away first, so the place
+/// has the old one, the new one or nothing.
 pub(super) fn put_in_place(staged: TempDir, place: &Path) -> Result<(), StoreError> {
+    widen(staged.path(), own::SHELF).map_err(failed("set the permissions of", place))?;
     exchange(staged.path(), place)?;
     // It is no longer there to be removed.
     let _ = staged.keep();

@@ -27,7 +27,7 @@ use tempfile::NamedTempFile;
 use super::atomic::{self, FileMode, NewFile, StoreError, failed, put_in_place};
 use super::files;
 use super::mirror::{FilesystemMirror, LocalPackage};
-use super::root_files::DirectoryLock;
+use super::root_files::{DirectoryLock, OUTPUT};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
@@ -183,6 +183,8 @@ impl ArchiveCopy {
     /// Puts the file in its place. Without this call, the file is removed.
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = locked(&self.file).take() else { return Ok(()) };
+        atomic::set_mode(file.as_file(), OUTPUT, &self.path())
+            .map_err(failed("set the permissions of", &self.path()))?;
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;
         let writing = self.interrupt.writing()?;
         put_in_place(file, &self.path()).map_err(failed("replace", &self.path()))?;

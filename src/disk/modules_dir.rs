@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::atomic::{FileMode, NewFile, stage, sweep};
 use super::files::{self, around_data_dir, create_directory_below, refuse_linked_directory};
+use super::own;
 use crate::config::{ConfigFiles, Installed, Manifest};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -51,8 +52,8 @@ impl ModulesDir {
 
     /// A new directory to lay out modules in, by their keys. It goes away if nothing comes of it.
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
-        let made = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.path);
-        made.map_err(|reason| unwritable(&self.path, &reason.kind().into()))
+        let made = own::temporary_directory(STAGING, &self.path);
+        made.map_err(|reason| unwritable(&self.path, &reason))
     }
 
     /// The list of installed modules; an empty one if there is none, or none that can be read.

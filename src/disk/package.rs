@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use super::files;
+use super::own;
 use crate::error::{Error, ErrorKind};
 use crate::goinfo::Scan;
 use crate::hash::archive::{
@@ -170,7 +170,7 @@ fn files_below(path: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, PackageError> {
 /// True if a directory has files and directories only, and none that others may write to. A link could lead to other content later,
 /// and the owner of a file could write it anew.
 pub fn is_ours_alone(path: &Path) -> bool {
-    let found = |path: &Path| fs::symlink_metadata(path).ok().filter(files::is_ours_alone);
+    let found = |path: &Path| fs::symlink_metadata(path).ok().filter(own::is_safe);
     let is_ours = |file: &Path| {
         let is_file = found(file).is_some_and(|found| found.is_file());
         let mut around = file.ancestors().skip(1).take_while(|folder| folder.starts_with(path));

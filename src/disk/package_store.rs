@@ -5,10 +5,11 @@
 //! ```
 //!
 //! An entry is complete or absent: it is unpacked next to its place and renamed. It is hashed before each use,
-//! since another program may have changed it. Its files are read-only, because root modules link to them.
+//! since another program may have changed it. Its files are read-only, because root modules link to them. Its directories are made
+//! and checked by `own.rs`.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
@@ -18,6 +19,7 @@ use tempfile::TempDir;
 use super::atomic::{StoreError, failed};
 use super::cache::Pruned;
 use super::mirror_writer::directory_in;
+use super::own::{self, OwnFolder};
 use super::package::{self, KnownFiles};
 use super::root_files::DirectoryLock;
 use super::{files, linking};
@@ -26,28 +28,25 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::archive::{Contents, PackageFile};
 use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
 use crate::parallel::locked;
-use crate::path::links::refuse_on_the_way;
 use crate::platform::Platform;
 use crate::version::Version;
 
 /// Where the store is in the cache, with its layout.
 pub const FOLDER: &str = "packages/v1";
 
-/// How many directories are from `packages` to the one of a platform.
-const LEVELS: usize = 7;
-
 /// All packages.
 #[derive(Debug, Clone)]
 pub struct PackageStore {
-    base: PathBuf,
+    folder: Arc<OwnFolder>,
     /// The directory of a store for one run, removed with the last copy of this handle.
     temporary: Option<Arc<TempDir>>,
 }
 
 /// The place of one package, which other content than the recorded one may also have taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Shelf {
-    directory: PathBuf,
+    folder: Arc<OwnFolder>,
+    way: PathBuf,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,15 +56,25 @@ pub struct StoredPackage {
 }
 
 impl PackageStore {
-    /// The store of a cache, which need not exist yet.
-    pub fn in_cache(cache: &Path) -> Self {
-        Self { base: cache.join(FOLDER), temporary: None }
+    /// The store of a cache, made if it is missing.
+    pub fn in_cache(cache: &Arc<OwnFolder>) -> io::Result<Self> {
+        cache.shelf(Path::new(FOLDER))?;
+        Ok(Self { folder: Arc::clone(cache), temporary: None })
+    }
+
+    /// The store of a cache, if there is one.
+    pub fn existing_in(cache: &Arc<OwnFolder>) -> Option<Self> {
+        cache.existing(Path::new(FOLDER)).map(|_| Self { folder: Arc::clone(cache), temporary: None })
     }
 
     /// A store for one run.
     pub fn temporary() -> Result<Self, Error> {
-        let directory = tempfile::tempdir().map_err(failed("create a directory in", &std::env::temp_dir()))?;
-        Ok(Self { base: directory.path().join(FOLDER), temporary: Some(Arc::new(directory)) })
+        let around = std::env::temp_dir();
+        let directory =
+            own::temporary_directory(".tflock-", &around).map_err(failed("create a directory in", &around))?;
+        let failed = failed("create a directory in", directory.path());
+        let folder = OwnFolder::at(directory.path()).and_then(|folder| folder.shelf(Path::new(FOLDER)).map(|_| folder));
+        Ok(Self { folder: Arc::new(folder.map_err(failed)?), temporary: Some(Arc::new(directory)) })
     }
 
     /// True if no other run finds what this one stores.
@@ -74,15 +83,14 @@ impl PackageStore {
     }
 
     pub fn shelf(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Shelf {
-        Shelf { directory: directory_in(&self.base, addr).join(version.to_string()).join(platform.as_str()) }
+        let way = directory_in(Path::new(FOLDER), addr).join(version.to_string()).join(platform.as_str());
+        Shelf { folder: Arc::clone(&self.folder), way }
     }
-}
 
-impl PackageStore {
     /// All entries, whatever package they are of.
     pub fn entries(&self) -> Vec<PathBuf> {
         // HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/H1
-        let mut folders = vec![self.base.clone()];
+        let mut folders: Vec<PathBuf> = self.folder.existing(Path::new(FOLDER)).into_iter().collect();
         for _ in 0..6 {
             let inside = |folder: &PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
             let is_own = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(linking::OWN);
@@ -95,7 +103,6 @@ impl PackageStore {
 
     /// Removes the packages that were not used since a time, or all. A run that is about to link one downloads it again.
     pub fn prune(&self, before: Option<SystemTime>) -> Result<Pruned, StoreError> {
-        refuse_on_the_way(&self.base, &self.base).map_err(failed("prune", &self.base))?;
         let used = |entry: &Path| fs::metadata(entry).and_then(|found| found.modified()).ok();
         let mut pruned = Pruned::default();
         for entry in self.entries() {
@@ -116,30 +123,27 @@ impl PackageStore {
 impl Shelf {
     /// The entries by the name of a recorded `h1:`. Whether they still have that content is for the caller to find out.
     pub fn named(&self, recorded: &PackageHashes) -> Vec<StoredPackage> {
-        if refuse_on_the_way(&self.directory, &self.directory).is_err() {
-            return Vec::new();
-        }
-        let stored = |h1: &PackageHash| Some(StoredPackage { h1: h1.clone(), path: self.path_of(h1)? });
+        let Some(directory) = self.folder.existing(&self.way) else { return Vec::new() };
+        let stored = |h1: &PackageHash| Some(StoredPackage { h1: h1.clone(), path: directory.join(name_of(h1)?) });
         let exists = |stored: &StoredPackage| stored.path.symlink_metadata().is_ok_and(|found| found.is_dir());
         recorded.of(HashScheme::H1).filter_map(stored).filter(exists).collect()
     }
 
     /// Waits until no other run fills the shelf. What a killed run left there is removed.
     pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
-        files::create_directory(&self.directory).map_err(failed("create", &self.directory))?;
-        // Those of the store, from the platform up to `packages`.
-        for folder in self.directory.ancestors().take(LEVELS) {
-            files::close_to_others(folder).map_err(failed("set the permissions of", folder))?;
-        }
-        let lock = DirectoryLock::acquire_patiently(&self.directory)?;
-        linking::sweep(&self.directory);
+        let directory = self.folder.shelf(&self.way).map_err(failed("create", &self.directory()))?;
+        let lock = DirectoryLock::acquire_patiently(&directory)?;
+        linking::sweep(&directory);
         Ok(lock)
     }
 
-    fn path_of(&self, h1: &PackageHash) -> Option<PathBuf> {
-        let digest = Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?;
-        Some(self.directory.join(digest.to_hex()))
+    fn directory(&self) -> PathBuf {
+        self.folder.path(&self.way)
     }
+}
+
+fn name_of(h1: &PackageHash) -> Option<String> {
+    Some(Sha256Digest::from_base64(h1.as_str().strip_prefix("h1:")?)?.to_hex())
 }
 
 impl StoredPackage {
@@ -188,8 +192,7 @@ impl StagedPackage {
 
     /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
-        let directory = linking::temporary_in(&self.shelf.directory)?;
-        files::close_to_others(directory.path()).map_err(failed("set the permissions of", directory.path()))?;
+        let directory = linking::temporary_in(&self.shelf.directory())?;
         *self.state() = StagingState { directory: Some(directory), ..StagingState::default() };
         Ok(())
     }
@@ -217,7 +220,8 @@ impl StagedPackage {
         let (Some(directory), Some((h1, listed))) = (directory, finished) else {
             return Err(Error::new(ErrorKind::Disk, "a package was not unpacked to its end"));
         };
-        let place = self.shelf.path_of(&h1).filter(|_| files == listed.len());
+        let name = name_of(&h1).filter(|_| files == listed.len());
+        let place = name.map(|name| self.shelf.directory().join(name));
         let place =
             place.ok_or_else(|| Error::new(ErrorKind::Package, "the archive has a directory by the name of a file"))?;
         for file in &listed {
@@ -244,7 +248,7 @@ struct PackageWriter {
 }
 
 impl PackageWriter {
-    fn attempt(&mut self, path: &Path, action: impl FnOnce(&mut Self) -> std::io::Result<()>) {
+    fn attempt(&mut self, path: &Path, action: impl FnOnce(&mut Self) -> io::Result<()>) {
         if let Err(reason) = action(self) {
             self.open = None;
             let mut state = locked(&self.state);
@@ -258,14 +262,14 @@ impl Contents for PackageWriter {
         let place = path_in(&self.top, path);
         let shown = place.clone().unwrap_or_else(|| self.top.clone());
         self.attempt(&shown, |writer| {
-            let place = place.ok_or(std::io::ErrorKind::InvalidFilename)?;
+            let place = place.ok_or(io::ErrorKind::InvalidFilename)?;
             // With the lock: a directory that is being removed gets no file.
             let mut state = locked(&writer.state);
             if state.directory.as_ref().is_none_or(|directory| directory.path() != writer.top) {
-                return Err(std::io::ErrorKind::NotFound.into());
+                return Err(io::ErrorKind::NotFound.into());
             }
             create_within(&writer.top, &place)?;
-            let file = File::options().write(true).create_new(true).open(&place)?;
+            let file = own::new_file(&place)?;
             state.files += 1;
             drop(state);
             writer.open = Some((place, file));
@@ -289,15 +293,12 @@ impl Contents for PackageWriter {
 }
 
 /// Makes the directories of a file below `top`.
-fn create_within(top: &Path, file: &Path) -> std::io::Result<()> {
+fn create_within(top: &Path, file: &Path) -> io::Result<()> {
     let folders: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| *folder != top).collect();
     for folder in folders.into_iter().rev() {
-        match fs::create_dir(folder) {
-            Err(reason) if reason.kind() == std::io::ErrorKind::AlreadyExists => {}
-            made => {
-                made?;
-                files::close_to_others(folder)?;
-            }
+        match files::directory_builder(own::SHELF).create(folder) {
+            Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => return Err(reason),
+            _ => {}
         }
     }
     Ok(())

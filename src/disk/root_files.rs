@@ -7,8 +7,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::atomic::{self, FileMode, NewFile, StoreError, Stored, bare, failed, new_file, put_in_place};
+use super::atomic::{self, FileMode, NewFile, StoreError, Stored, bare, failed, new_file, put_in_place, set_mode};
 use super::files;
+use super::waiting::{self, Waited};
 use crate::error::{Error, ErrorKind};
 use crate::git::tracked;
 use crate::interrupt::{Interrupt, What};
@@ -27,8 +28,8 @@ pub fn read_lock_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     files::read(path).map_err(|reason| {
         let (refusal, path) = (FileRefusal::of(&reason), bare(path));
         let message = match refusal {
-            Some(FileRefusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", shown(path)),
-            _ => format!("cannot read the lock file {}: {reason}", shown(path)),
+            Some(FileRefusal::TooLarge) => format!("the lock file {} is larger than 16 MiB", shown(&path)),
+            _ => format!("cannot read the lock file {}: {reason}", shown(&path)),
         };
         let hint = match refusal {
             _ if reason.kind() == io::ErrorKind::IsADirectory => {
@@ -60,43 +61,44 @@ pub struct DirectoryLock {
     _handle: File,
 }
 
-/// How long a lock is waited for: a minute, looked at every so often.
-const LOCK_ATTEMPTS: u32 = 3000;
+/// How long a lock is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The time between two attempts.
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// The same where others may be downloading.
+const LONG_PATIENCE: Duration = Duration::from_secs(600);
 
 impl DirectoryLock {
     /// The lock for writing; waits for others who read or write there, a minute at most.
     pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock, LOCK_ATTEMPTS)
+        Self::wait(directory, File::try_lock, PATIENCE)
     }
 
     /// The lock for writing where others may be downloading: waits for them ten minutes.
     pub fn acquire_patiently(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock, 10 * LOCK_ATTEMPTS)
+        Self::wait(directory, File::try_lock, LONG_PATIENCE)
     }
 
     /// The lock for reading, which others may have too; waits for those who write there, a minute at most.
     pub fn acquire_shared(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock_shared, LOCK_ATTEMPTS)
+        Self::wait(directory, File::try_lock_shared, PATIENCE)
     }
 
     /// The lock for reading, waited for as long.
     pub fn acquire_shared_patiently(directory: &Path) -> Result<Self, StoreError> {
-        Self::wait(directory, File::try_lock_shared, 10 * LOCK_ATTEMPTS)
+        Self::wait(directory, File::try_lock_shared, LONG_PATIENCE)
     }
 
-    fn wait(directory: &Path, lock: fn(&File) -> Result<(), TryLockError>, times: u32) -> Result<Self, StoreError> {
+    fn wait(
+        directory: &Path,
+        lock: fn(&File) -> Result<(), TryLockError>,
+        patience: Duration,
+    ) -> Result<Self, StoreError> {
         let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
-        for _ in 0..times {
+        match waiting::lock(&handle, lock, patience, directory) {
+            Waited::GaveUp => Err(StoreError::Busy(directory.to_owned())),
             // A file system without locks is no reason not to work.
-            if !matches!(lock(&handle), Err(TryLockError::WouldBlock)) {
-                return Ok(Self { _handle: handle });
-            }
-            std::thread::sleep(LOCK_PAUSE);
+            Waited::Locked | Waited::Unsupported => Ok(Self { _handle: handle }),
         }
-        Err(StoreError::Busy(directory.to_owned()))
     }
 }
 
@@ -214,6 +216,9 @@ pub fn settings_texts(root: &WorkTree) -> Result<Vec<SettingsText>, Error> {
     root.within().filter_map(|directory| read(directory).transpose()).collect()
 }
 
+/// As any program writes a file, but no other user may change it.
+pub(super) const OUTPUT: FileMode = FileMode::AtMost(0o644);
+
 /// Writes a report. A regular file is replaced atomically.
 ///
 /// In a git working tree a symbolic link is replaced, not followed, since the author of the tree chose its target. Elsewhere,
@@ -237,6 +242,7 @@ pub fn write_report(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut temporary = new_file(".tmp".as_ref(), &directory)?;
     temporary.write_all(text.as_bytes())?;
+    set_mode(temporary.as_file(), OUTPUT, &place)?;
     put_in_place(temporary, &place)
 }
 
@@ -292,7 +298,7 @@ mod directory_lock_tests {
     #[test]
     fn waiting_for_a_lock_ends() {
         let directory = tempfile::tempdir().unwrap();
-        let short = 2;
+        let short = 2 * waiting::PAUSE;
         let writer = DirectoryLock::acquire(directory.path()).unwrap();
         for lock in [File::try_lock, File::try_lock_shared] {
             let error = DirectoryLock::wait(directory.path(), lock, short).unwrap_err();

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use super::changes::ListedFiles;
 use super::{Commit, Git, GitError};
 use crate::config::is_root_configuration;
+use crate::disk::own;
 use crate::lockfile;
 use crate::path::RepoPath;
 
@@ -396,7 +397,7 @@ fn is_plain_configuration(path: &str) -> bool {
 }
 
 fn write(files: &[(&str, &str)], texts: &BTreeMap<&str, Vec<u8>>) -> std::io::Result<TempDir> {
-    let directory = tempfile::tempdir()?;
+    let directory = own::temporary_directory(".tflock-", &std::env::temp_dir())?;
     let mut made = "";
     for (path, id) in files {
         let path = Path::new(path);

@@ -7,13 +7,14 @@
 //! Source: terraform `internal/copy/copy_dir.go`; `gitattributes(5)`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::{fs, io};
 
 use super::store::PackageRecord;
 use super::unpack::{UnpackError, counts, lay_links};
-use crate::disk::files;
 use crate::disk::modules_dir::{plain, read_regular};
+use crate::disk::{files, own};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::path::shown;
@@ -25,8 +26,8 @@ fn copy_file((tree, to): (&Path, &Path), name: &str, digest: &str) -> io::Result
     if Sha256Digest::of(&bytes).to_hex() != digest {
         return Ok(false);
     }
-    fs::create_dir_all(place.parent().unwrap_or(to))?;
-    fs::write(&place, bytes)?;
+    own::make_directories(place.parent().unwrap_or(to))?;
+    own::truncated_file(&place)?.write_all(&bytes)?;
     set_mode(&from, &place)?;
     Ok(true)
 }
@@ -36,7 +37,7 @@ fn copy_file((tree, to): (&Path, &Path), name: &str, digest: &str) -> io::Result
 pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
     let failed = |reason: io::Error| unwritable(to, &reason);
-    fs::create_dir_all(to).map_err(failed)?;
+    own::make_directories(to).map_err(failed)?;
     for (name, digest) in record.files.iter().chain(&record.others) {
         match copy_file((tree, to), name, digest) {
             Ok(true) => {}
@@ -95,8 +96,8 @@ pub(super) fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io
 }
 
 pub(super) fn record(tree: &Path) -> Result<PackageRecord, Error> {
-    let read = files::read_kept(&tree.with_file_name("package.json"));
-    read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| damaged(tree))
+    let read = files::read_shared(&tree.with_file_name("package.json"), files::LIMIT);
+    read.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| damaged(tree))
 }
 
 fn damaged(tree: &Path) -> Error {

@@ -5,19 +5,19 @@
 //! leave files without their content.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::git_package::is_control_file;
 use super::unpack::UnpackedContents;
-use crate::disk::atomic::put_in_place;
 use crate::disk::cache::{MODULES, MODULES_IN_USE};
-use crate::disk::files;
+use crate::disk::own::{self, OwnFolder, Unsafe};
+use crate::disk::waiting::{self, Wait, Waited};
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::modulelock::Ambiguity;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub struct Store {
-    place: PathBuf,
+    folder: Arc<OwnFolder>,
     /// The place where there is no cache, for as long as the run.
     _temporary: Option<tempfile::TempDir>,
     /// Locked while this run may read or write packages.
@@ -103,13 +103,14 @@ struct Fact {
 
 impl Store {
     /// The packages below a cache directory; without one they last as long as the run.
-    pub fn open(cache: Option<&Path>, now: SystemTime) -> Result<Self, Error> {
-        if let Some(cache) = cache {
-            return Ok(Self { place: cache.join(MODULES), _temporary: None, at_work: OnceLock::new(), now });
+    pub fn open(cache: Option<&Arc<OwnFolder>>, now: SystemTime) -> Result<Self, Error> {
+        if let Some(cache) = cache.filter(|cache| is_usable(cache)) {
+            return Ok(Self { folder: Arc::clone(cache), _temporary: None, at_work: OnceLock::new(), now });
         }
-        let temporary = tempfile::tempdir().map_err(|reason| unwritable(&std::env::temp_dir(), &reason))?;
-        let place = temporary.path().to_owned();
-        Ok(Self { place, _temporary: Some(temporary), at_work: OnceLock::new(), now })
+        let failed = |reason| unwritable(&std::env::temp_dir(), &reason);
+        let temporary = own::temporary_directory(".tflock-", &std::env::temp_dir()).map_err(failed)?;
+        let folder = Arc::new(OwnFolder::at(temporary.path()).map_err(failed)?);
+        Ok(Self { folder, _temporary: Some(temporary), at_work: OnceLock::new(), now })
     }
 
     /// What was learnt about something that may change, if that was not long ago.
@@ -127,17 +128,7 @@ impl Store {
     /// Notes what was learnt. What cannot be written is only forgotten.
     pub fn learn(&self, key: &str, value: &str) {
         let fact = Fact { at: self.seconds(), value: value.to_owned() };
-        let path = self.path("facts", key);
-        let _ = self.write_fact(&path, &fact);
-    }
-
-    fn write_fact(&self, path: &Path, fact: &Fact) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(&self.place);
-        files::create_directory(folder)?;
-        let file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer(&file, fact)?;
-        put_in_place(file, path)?;
-        Ok(())
+        let _ = serde_json::to_vec(&fact).map(|bytes| self.folder.replace(&way("facts", &id_of(key)), &bytes));
     }
 
     /// A package that was fetched before, if nothing of its configuration is damaged.
@@ -148,43 +139,48 @@ impl Store {
     /// The same by what was learnt of it.
     pub fn package_of(&self, id: &str) -> Option<StoredModule> {
         let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let folder = self.place.join("packages").join(Some(id).filter(|_| is_id)?);
+        let package = way("packages", Some(id).filter(|_| is_id)?);
         // Nothing is pruned that was looked at.
         self.at_work.get_or_init(|| self.begin());
-        let record: PackageRecord = serde_json::from_slice(&files::read_kept(&folder.join("package.json"))?).ok()?;
-        let tree = folder.join("tree");
+        let record: PackageRecord = serde_json::from_slice(&self.folder.read(&package.join("package.json"))?).ok()?;
+        let tree = package.join("tree");
         let is_sound = |(name, digest): (&String, &String)| {
-            files::read_kept(&tree.join(name)).is_some_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
+            self.folder.read(&tree.join(name)).is_some_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
         };
-        let usable = tree.is_dir() && record.files.iter().all(is_sound);
-        usable.then(|| StoredModule { id: id.to_owned(), tree, record })
+        let is_usable = self.folder.existing(&tree).is_some() && record.files.iter().all(is_sound);
+        is_usable.then(|| StoredModule { id: id.to_owned(), tree: self.folder.place().join(tree), record })
     }
 
     /// A new folder to lay out a package in. It goes away if nothing comes of it.
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
         self.at_work.get_or_init(|| self.begin());
-        let folder = self.place.join("staging");
-        let made = files::create_directory(&folder).and_then(|()| tempfile::tempdir_in(&folder));
-        let staging = made.map_err(|reason| unwritable(&folder, &reason))?;
+        // By its name, since git works there too.
+        let place = self.folder.place().join(MODULES).join("staging");
+        let made = self.folder.directory(&way("staging", "")).and_then(|_| own::temporary_directory(".tmp", &place));
+        let staging = made.map_err(|reason| unwritable(&place, &reason))?;
         let tree = staging.path().join("tree");
-        fs::create_dir(&tree).map_err(|reason| unwritable(&tree, &reason))?;
+        own::make_directories(&tree).map_err(|reason| unwritable(&tree, &reason))?;
         Ok(staging)
     }
 
     /// Shows other runs that this one may be using or laying out packages. If it is alone, existing folders were left by runs that
     /// were killed, and are removed.
     fn begin(&self) -> Option<File> {
-        let path = self.place.join(MODULES_IN_USE);
-        let file = files::open_lock(&path).ok()?;
+        let file = self.folder.lock_file(Path::new(MODULES_IN_USE)).ok()?;
         if file.try_lock().is_ok() {
             // What cannot be removed is not looked at by anyone.
-            let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
+            let staging = self.folder.existing(&way("staging", ""));
+            let left = staging.and_then(|staging| fs::read_dir(staging).ok()).into_iter().flatten().flatten();
             left.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
         }
         // Opened again: closing a file releases its lock on every system, and one file can have both kinds of locks on Windows.
         drop(file);
-        let file = files::open_lock(&path).ok()?;
-        file.lock_shared().ok().map(|()| file)
+        let file = self.folder.lock_file(Path::new(MODULES_IN_USE)).ok()?;
+        self.wait(&file, File::try_lock_shared).then_some(file)
+    }
+
+    fn wait(&self, file: &File, attempt: fn(&File) -> Result<(), TryLockError>) -> bool {
+        waiting::lock(file, attempt, PATIENCE, &self.folder.place().join(MODULES)) == Waited::Locked
     }
 
     /// Puts a package where all runs find it, unless it is there already.
@@ -194,59 +190,65 @@ impl Store {
         if let Some(known) = self.package(key) {
             return Ok(known);
         }
-        let folder = self.path("packages", key);
-        self.move_in(staging.path(), &folder, &record).map_err(|reason| unwritable(&folder, &reason))?;
+        let id = id_of(key);
+        let place = self.folder.place().join(way("packages", &id));
+        self.move_in(staging.path(), &id, &record).map_err(|reason| unwritable(&place, &reason))?;
         // It is not there any more, and must not be looked for.
         let _ = staging.keep();
-        Ok(StoredModule { id: id_of(key), tree: folder.join("tree"), record })
+        Ok(StoredModule { id, tree: place.join("tree"), record })
     }
 
     /// Moves a package from its staging directory to its place.
-    fn move_in(&self, staging: &Path, folder: &Path, record: &PackageRecord) -> io::Result<()> {
-        fs::write(staging.join("package.json"), serde_json::to_vec(record)?)?;
-        files::create_directory(folder.parent().unwrap_or(&self.place))?;
-        if folder.exists() {
+    fn move_in(&self, staging: &Path, id: &str, record: &PackageRecord) -> io::Result<()> {
+        own::new_file(&staging.join("package.json"))?.write_all(&serde_json::to_vec(record)?)?;
+        let place = self.folder.directory(&way("packages", ""))?.join(id);
+        if place.symlink_metadata().is_ok() {
             // Moved aside first, for removing takes a while.
-            let aside = tempfile::tempdir_in(self.place.join("staging"))?;
-            fs::rename(folder, aside.path().join("old"))?;
+            let aside = own::temporary_directory(".tmp", &self.folder.directory(&way("staging", ""))?)?;
+            fs::rename(&place, aside.path().join("old"))?;
         }
-        fs::rename(staging, folder)
+        fs::rename(staging, place)
     }
 
     /// Waits for the turn to put a package in its place, which takes next to no time.
     fn turn(&self, key: &str) -> Option<File> {
-        let path = self.path("locks", &format!("keep {key}"));
-        let file = files::open_lock(&path).ok()?;
-        file.lock().ok().map(|()| file)
+        let file = self.folder.lock_file(&way("locks", &id_of(&format!("keep {key}")))).ok()?;
+        self.wait(&file, File::try_lock).then_some(file)
     }
 
     /// Waits until no other run fetches a package. A killed run releases the lock.
     pub async fn alone(&self, key: &str) -> Option<File> {
-        let path = self.path("locks", key);
-        let file = files::open_lock(&path).ok()?;
-        let (step, mut waited) = (Duration::from_millis(50), Duration::ZERO);
-        while waited < PATIENCE {
+        let file = self.folder.lock_file(&way("locks", &id_of(key))).ok()?;
+        let modules = self.folder.place().join(MODULES);
+        let mut wait = Wait::new(&modules, PATIENCE);
+        loop {
             match file.try_lock() {
                 Ok(()) => return Some(file),
-                Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(step).await,
-                Err(fs::TryLockError::Error(_)) => return None,
+                Err(TryLockError::WouldBlock) if wait.goes_on() => tokio::time::sleep(waiting::PAUSE).await,
+                Err(_) => return None,
             }
-            waited += step;
         }
-        None
     }
 
     fn fact(&self, key: &str) -> Option<Fact> {
-        serde_json::from_slice(&files::read_kept(&self.path("facts", key))?).ok()
-    }
-
-    fn path(&self, kind: &str, key: &str) -> PathBuf {
-        self.place.join(kind).join(id_of(key))
+        serde_json::from_slice(&self.folder.read(&way("facts", &id_of(key)))?).ok()
     }
 
     fn seconds(&self) -> u64 {
         self.now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
     }
+}
+
+/// The way to something of a kind in the cache.
+fn way(kind: &str, name: &str) -> PathBuf {
+    let way = Path::new(MODULES).join(kind);
+    if name.is_empty() { way } else { way.join(name) }
+}
+
+/// False if something is in the way of packages that must not be used: then they last as long as the run.
+fn is_usable(cache: &OwnFolder) -> bool {
+    let is_unsafe = |kind| cache.directory(&way(kind, "")).is_err_and(|reason| Unsafe::of(&reason).is_some());
+    !["packages", "staging", "locks", "facts"].into_iter().any(is_unsafe)
 }
 
 fn id_of(key: &str) -> String {
@@ -264,7 +266,7 @@ mod tests {
     use super::*;
 
     fn store(place: &Path, seconds: u64) -> Store {
-        Store::open(Some(place), UNIX_EPOCH + Duration::from_secs(seconds)).unwrap()
+        Store::open(Some(&Arc::new(OwnFolder::at(place).unwrap())), UNIX_EPOCH + Duration::from_secs(seconds)).unwrap()
     }
 
     fn kept(store: &Store, text: &str) -> StoredModule {

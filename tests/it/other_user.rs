@@ -2,12 +2,15 @@
 //! working tree, nor what is in it.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, lchown};
-use std::path::Path;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::support::registry::Registry;
 use crate::support::tools::has_second_user;
-use crate::support::workspace::{NOBODY, Workspace};
+use crate::support::workspace::{NOBODY, TFLOCK, Workspace};
 use crate::support::worlds::{LOCK, widget};
 
 const MAIN: &str =
@@ -182,4 +185,257 @@ fn what_is_refused_in_a_working_tree_is_refused_in_that_of_another_user() {
     fs::remove_file(workspace.path("more.tf")).unwrap();
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(run.stderr.contains("no cache is used") && !workspace.has(".cache"), "{run}");
+}
+
+/// All that is below a directory, and itself.
+fn below(top: &Path) -> Vec<PathBuf> {
+    let is_folder = top.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let entries = is_folder.then(|| fs::read_dir(top).unwrap().map(|entry| entry.unwrap().path()));
+    std::iter::once(top.to_owned()).chain(entries.into_iter().flatten().flat_map(|entry| below(&entry))).collect()
+}
+
+fn mode(path: &Path) -> u32 {
+    path.symlink_metadata().unwrap().mode() & 0o7777
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn beside(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.path("").with_file_name(name)
+}
+
+/// A root module that uses all of the cache: hashes, documents, packages of providers and of modules.
+fn everything() -> (Registry, Workspace) {
+    let registry =
+        widget().module("acme/net/lab", "1.0.0", &[("main.tf", "locals {}\n"), ("inner/x.tf", "locals {}\n")]);
+    let call = "module \"net\" {\n  source  = \"{{other-host}}/acme/net/lab\"\n  version = \"1.0.0\"\n}\n";
+    (registry, Workspace::with_files(&[("main.tf", &format!("{MAIN}{call}"))]))
+}
+
+const STEPS: [&[&str]; 5] = [
+    &["lock", "--lock-modules", "--platform", "linux_amd64"],
+    &["install", "--platform", "linux_amd64"],
+    &["verify"],
+    &["mirror", "../mirror", "--platform", "linux_amd64"],
+    &["cache", "export", "../exported"],
+];
+
+/// Whatever the umask, nobody else may write to what a run makes, and what the cache keeps is for the user alone.
+#[test]
+fn no_umask_opens_what_is_written() {
+    for umask in ["000", "002", "022", "077"] {
+        let (registry, workspace) = everything();
+        // The cache does not exist yet.
+        fs::remove_dir(beside(&workspace, "cache")).unwrap();
+        for step in STEPS {
+            let command = format!("umask {umask}; exec \"$0\" {}", step.join(" "));
+            workspace.program(Path::new("/bin/sh"), &registry, ["-c", &command, TFLOCK]).ended_with(0);
+        }
+        let cache = beside(&workspace, "cache");
+        for path in below(&cache) {
+            let (mode, is_stored) = (mode(&path), path.starts_with(cache.join("packages")) || path == cache);
+            let is_closed =
+                if is_stored { mode & 0o022 == 0 } else { mode & 0o077 == 0 || path.starts_with(cache.join("v2")) };
+            assert!(is_closed && mode & 0o022 == 0, "{umask}: {} {mode:o}", path.display());
+        }
+        for made in [workspace.path(".terraform"), beside(&workspace, "exported"), beside(&workspace, "mirror")] {
+            for path in below(&made).into_iter().filter(|path| !path.is_symlink()) {
+                assert_eq!(mode(&path) & 0o022, 0, "{umask}: {} {:o}", path.display(), mode(&path));
+            }
+        }
+        for (name, expected) in [(".terraform.lock.hcl", 0o644), (".tflock.trust.hcl", 0o644)] {
+            assert_eq!(mode(&workspace.path(name)), expected, "{umask}: {name}");
+        }
+        let exported = if umask == "077" { 0o600 } else { 0o644 };
+        assert_eq!(mode(&beside(&workspace, "exported")), exported, "{umask}");
+        // All of it is used again.
+        fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+        registry.forget_requests();
+        workspace.tflock(None, ["install", "--platform", "linux_amd64", "--offline"]).ended_with(0);
+        workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
+    }
+}
+
+/// What was open to others is not used, whichever part it is, and stays as it is.
+#[test]
+fn what_others_could_write_to_is_no_cache() {
+    let (registry, workspace) = everything();
+    for step in STEPS {
+        workspace.tflock(&registry, step).ended_with(0);
+    }
+    let lock = workspace.lock_file();
+    let cache = beside(&workspace, "cache");
+    let parts: Vec<PathBuf> =
+        below(&cache).into_iter().filter(|path| !path.starts_with(cache.join("packages"))).collect();
+    assert!(parts.len() > 20, "{parts:?}");
+    let first = parts.iter().filter(|path| path.is_dir()).chain(parts.iter().filter(|path| path.is_file()));
+    for part in first {
+        // By a group, by all, and of another user.
+        for change in [0o020, 0o002, 0] {
+            let own = mode(part);
+            if change == 0 && !has_second_user() {
+                continue;
+            }
+            if change == 0 {
+                lchown(part, Some(NOBODY), None).unwrap()
+            } else {
+                chmod(part, own | change)
+            }
+            let shown = part.strip_prefix(&cache).unwrap().display().to_string();
+            let is_top = *part == cache;
+            workspace.tflock(&registry, ["cache", "stats"]).ended_with(if is_top { 2 } else { 0 });
+            let run = workspace.tflock(&registry, STEPS[0]).ended_with(0);
+            assert_eq!(workspace.lock_file(), lock, "{shown}: {run}");
+            if is_top {
+                let said = if change == 0 { "belongs to user 65534" } else { "chmod -R go-w" };
+                assert!(run.stderr.contains(said) && run.stderr.contains("TFLOCK_CACHE_DIR"), "{shown}: {run}");
+                assert_eq!(run.stderr.matches("is used: ").count(), 1, "{shown}: {run}");
+            }
+            // What was not used is as it was, or was written anew.
+            assert!([own | change, own, 0o600].contains(&mode(part)), "{shown} {:o}", mode(part));
+            lchown(part, Some(0), None).unwrap();
+            chmod(part, own);
+        }
+    }
+}
+
+/// One pair that another user appends to the index is not believed.
+#[test]
+fn a_forged_pair_is_not_written() {
+    let registry = widget();
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let honest = workspace.lock_file();
+    let cache = beside(&workspace, "cache");
+    let log = below(&cache.join("v1/index")).into_iter().find(|path| path.is_file()).unwrap();
+    let h1 = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
+    let forged = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    for part in ["", "v1", "v1/index", log.strip_prefix(&cache).unwrap().to_str().unwrap()] {
+        let text = fs::read_to_string(&log).unwrap();
+        let facts = text.trim().rsplit_once(' ').unwrap().0.replace(h1.strip_prefix("h1:").unwrap(), forged);
+        fs::write(&log, format!("{facts} {:08x}\n", crc32fast::hash(facts.as_bytes()))).unwrap();
+        let own = mode(&cache.join(part));
+        chmod(&cache.join(part), own | 0o022);
+        fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        assert_eq!(workspace.lock_file(), honest, "{part}");
+        chmod(&cache.join(part), own);
+        fs::write(&log, &text).unwrap();
+    }
+}
+
+/// A link in the cache leads nowhere: nothing behind it is read, removed or emptied.
+#[test]
+fn links_in_the_cache_are_not_followed() {
+    let (registry, workspace) = everything();
+    for step in &STEPS[..3] {
+        workspace.tflock(&registry, *step).ended_with(0);
+    }
+    let cache = beside(&workspace, "cache");
+    let outside = beside(&workspace, "outside");
+    let precious = [outside.join("precious/file"), outside.join("file")];
+    fs::create_dir_all(outside.join("precious")).unwrap();
+    precious.iter().for_each(|path| fs::write(path, "precious").unwrap());
+    let whole = beside(&workspace, "whole");
+    copied(&cache, &whole);
+    let parts: Vec<PathBuf> = below(&cache).into_iter().filter(|path| *path != cache).collect();
+    for part in parts {
+        let shown = part.strip_prefix(&cache).unwrap().display().to_string();
+        let is_file = part.is_file();
+        if is_file { fs::remove_file(&part).unwrap() } else { fs::remove_dir_all(&part).unwrap() }
+        std::os::unix::fs::symlink(if is_file { &precious[1] } else { &outside }, &part).unwrap();
+        for step in [STEPS[0], STEPS[2], &["cache", "prune", "--all"], &["cache", "stats"], &["audit", "--offline"]] {
+            let run = workspace.tflock(&registry, step);
+            assert!(run.code != Some(101), "{shown} {step:?}: {run}");
+            assert_eq!(run.touched(), [""; 0], "{shown} {step:?}: {run}");
+        }
+        for path in &precious {
+            assert_eq!(fs::read_to_string(path).unwrap(), "precious", "{shown}");
+        }
+        assert_eq!(below(&outside).len(), 4, "{shown}");
+        fs::remove_dir_all(&cache).unwrap();
+        copied(&whole, &cache);
+    }
+}
+
+/// Root is no exception: whoever made the cache may still write to it.
+#[test]
+fn root_uses_no_cache_of_another_user() {
+    if !has_second_user() {
+        return;
+    }
+    let (registry, workspace) = everything();
+    give(&beside(&workspace, "cache"), NOBODY);
+    let run = workspace.tflock(&registry, STEPS[0]).ended_with(0);
+    assert!(run.stderr.contains("belongs to user 65534") && run.stderr.contains("TFLOCK_CACHE_DIR"), "{run}");
+    let run = workspace.tflock(&registry, STEPS[1]).ended_with(2);
+    assert!(run.stderr.contains("belongs to user 65534"), "{run}");
+    assert_eq!(below(&beside(&workspace, "cache")).len(), 1);
+}
+
+/// A wait for another program is reported after a second, and a run goes on once it has the lock.
+#[test]
+fn a_wait_for_a_lock_is_reported() {
+    let registry = widget();
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    workspace.tflock(&registry, ["install", "--platform", "linux_amd64"]).ended_with(0);
+    fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    let shelf =
+        beside(&workspace, "cache").join(format!("packages/v1/{}/acme/widget/1.4.0/linux_amd64", registry.host()));
+    let held = fs::File::open(&shelf).unwrap();
+    held.lock().unwrap();
+    let mut run = workspace.tflock_command(&registry, ["install", "--platform", "linux_amd64"]).spawn().unwrap();
+    let began = Instant::now();
+    let mut text = String::new();
+    let mut stderr = BufReader::new(run.stderr.take().unwrap());
+    while !text.contains("waiting for another program") {
+        text.clear();
+        assert!(stderr.read_line(&mut text).unwrap() > 0 && began.elapsed() < Duration::from_secs(30));
+    }
+    assert!(text.contains(&format!("{}", shelf.display())) && text.contains("600 s"), "{text}");
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    drop(held);
+    assert!(run.wait().unwrap().success());
+}
+
+/// Nothing waits for the other end of a pipe that another user put there.
+#[test]
+fn pipes_are_not_waited_for() {
+    let registry = widget();
+    let index = crate::support::tempdir();
+    let workspace = Workspace::with_files(&[
+        ("main.tf", MAIN),
+        (".tflock.hcl", &format!("index \"team\" {{\n  url = \"file://{}\"\n}}\n", index.path().display())),
+    ]);
+    let zh = registry.package("acme/widget", "1.4.0", "linux_amd64").zh().replace("zh:", "");
+    let entry = index.path().join(format!("v1/{}/{zh}", &zh[..2]));
+    fs::create_dir_all(entry.parent().unwrap()).unwrap();
+    pipe(&entry);
+    let began = Instant::now();
+    let run = workspace.tflock(&registry, LOCK).ended_with(0);
+    assert!(run.stderr.contains("is not a regular file"), "{run}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // The user's own pipe is waited for, as long as no signal comes.
+    pipe(&beside(&workspace, "pipe"));
+    let mut run = workspace.tflock_command(None, ["cache", "export", "../pipe"]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(run.try_wait().unwrap().is_none());
+    let pid = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let began = Instant::now();
+    while run.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn copied(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
+}
+
+fn pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }

@@ -154,7 +154,8 @@ fn read_installed(
     cache: &Cache,
 ) -> Option<ProgramRecord> {
     let platform = wanted.platform.cloned().unwrap_or_else(Platform::host);
-    let stored = cache.dir().map(|dir| PackageStore::in_cache(dir).shelf(addr, version, &platform).named(hashes));
+    let store = cache.dir().and_then(PackageStore::existing_in);
+    let stored = store.map(|store| store.shelf(addr, version, &platform).named(hashes));
     let installed = |place: &PathBuf| {
         let packages = FilesystemMirror::open(place).ok()?.packages(addr).ok()?;
         match packages.package(version, &platform)? {

@@ -101,13 +101,8 @@ pub(crate) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<Pa
         let is_tracked = TrackedFiles::default().first_at(place).is_some();
         !is_tracked && Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")))
     };
-    match options.package_place(is_ignored) {
-        Ok(place) => Ok(PackageStore::in_cache(&place)),
-        Err(problem) => {
-            let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores and in which it tracks nothing";
-            Err(Error::new(ErrorKind::Disk, problem).hint(hint))
-        }
-    }
+    let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores and in which it tracks nothing";
+    options.package_store(is_ignored).map_err(|problem| Error::new(ErrorKind::Disk, problem).hint(hint))
 }
 
 fn cache_options(scope: &Scope, directories: &[PathBuf]) -> CacheOptions {
@@ -199,6 +194,9 @@ fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, 
     let environment = &scope.environment;
     let cache = cache_for(scope, &scope.directories());
     let store = Store::open(cache.dir(), environment.now)?;
+    if let Some(note) = cache.dir().and_then(|_| cache.note()) {
+        online.events.emit(Event::Note { text: note });
+    }
     let access = online.access(dialect)?;
     let Connection { client, discovery, credentials, oci } = access.connection.clone();
     let registry = ModuleRegistry::new(client.clone(), discovery, credentials);

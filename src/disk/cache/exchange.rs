@@ -19,9 +19,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{IndexEntry, IndexOrigin, ProgramRecord};
-use crate::disk::atomic::new_file;
+use crate::disk::atomic::{new_file, set_mode};
 use crate::disk::files;
+use crate::disk::root_files::OUTPUT;
 use crate::hash::Sha256Digest;
+use crate::path::links::refuse_on_the_way;
 use crate::path::{shown, worktree};
 use crate::settings::IndexPlace;
 
@@ -228,26 +230,29 @@ pub fn is_index_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
 
 /// The content of an entry of an index; `None` if it does not exist.
 pub fn read_entry(base: &Path, key: &IndexKey) -> Result<Option<Vec<u8>>, String> {
-    match files::read_named_to(&base.join(key.name()), key.limit()) {
+    match files::read_shared(&base.join(key.name()), key.limit()) {
         Ok(text) => Ok(Some(text)),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound && base.is_dir() => Ok(None),
         Err(problem) => Err(format!("{}: {problem}", shown(base))),
     }
 }
 
-/// Writes an entry, whole or not at all. One that is there stays unchanged; false then.
+/// Writes an entry, whole or not at all. One that is there stays unchanged; false then. The umask decides who else may add entries
+/// to its directory.
 pub fn write_entry(entry: &Path, line: &str) -> io::Result<bool> {
-    if entry.exists() {
+    if entry.symlink_metadata().is_ok() {
         return Ok(false);
     }
     let directory = entry.parent().unwrap_or(entry);
-    files::create_directory(directory)?;
+    refuse_on_the_way(directory, directory)?;
+    std::fs::create_dir_all(directory)?;
     let mut temporary = new_file(".tmp".as_ref(), directory)?;
     temporary.write_all(line.as_bytes())?;
+    set_mode(temporary.as_file(), OUTPUT, entry)?;
     match temporary.persist_noclobber(entry) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error.error),
+        Err(error) => Err(error.error.kind().into()),
     }
 }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::disk::atomic::put_in_place;
-use crate::disk::files::create_directory;
+use super::LAYOUT;
+use crate::disk::own::{OwnFolder, known_as};
 use crate::error::{Error, ErrorKind};
 
 /// Why the cache could not be written or pruned. Nothing but time is lost.
@@ -21,9 +21,13 @@ pub struct CacheError {
 }
 
 impl CacheError {
-    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = known_as(path);
         move |reason| Self { path, reason }
+    }
+
+    pub(super) fn in_folder(folder: &OwnFolder, way: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        Self::at(&folder.place().join(way))
     }
 }
 
@@ -42,26 +46,23 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// A file by its digest, under 256 folders.
-pub(in crate::disk) fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
-    folder.join(kind).join(&hex[..2]).join(hex)
+/// The way to a file by its digest, under 256 folders.
+pub(in crate::disk) fn fan_out(kind: &str, hex: &str) -> PathBuf {
+    let start = hex.get(..2).unwrap_or(hex);
+    [LAYOUT, kind, start, hex].iter().collect()
 }
 
-/// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
-pub(in crate::disk) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
-    let directory = path.parent().unwrap_or(path);
-    create_directory(directory).map_err(CacheError::at(directory))?;
-    let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
-    std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
-    put_in_place(file, path).map_err(CacheError::at(path))
+pub(in crate::disk) fn replace(folder: &OwnFolder, way: &Path, bytes: &[u8]) -> Result<(), CacheError> {
+    folder.replace(way, bytes).map_err(CacheError::in_folder(folder, way))
 }
 
-/// All files below a folder, links not followed.
-pub(super) fn files(folder: &Path) -> Vec<DirEntry> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+/// All files below a directory of the cache, as far as the directories that they are in are used.
+pub(super) fn files_in(folder: &OwnFolder, way: impl AsRef<Path>) -> Vec<DirEntry> {
+    let way = way.as_ref();
+    let entries = folder.existing(way).and_then(|place| std::fs::read_dir(place).ok());
     let (folders, mut found): (Vec<_>, Vec<_>) =
-        entries.partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    found.extend(folders.iter().flat_map(|inner| files(&inner.path())));
+        entries.into_iter().flatten().flatten().partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    found.extend(folders.iter().flat_map(|inner| files_in(folder, way.join(inner.file_name()))));
     found
 }
 

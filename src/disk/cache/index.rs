@@ -17,13 +17,13 @@
 //! directory and a renaming when it is written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::LAYOUT;
 use super::folder::{self, CacheError, replace};
 use super::programs::{self, PROGRAMS, ProgramRecord};
-use crate::disk::files;
+use crate::disk::own::OwnFolder;
 use crate::hash::{PackageHash, Sha256Digest};
 
 pub(super) const FOLDER: &str = "index";
@@ -98,7 +98,7 @@ impl HashIndex {
     /// The one answer of this origin; `None` if there are two.
     pub(super) fn lookup(
         &mut self,
-        folder: Option<&Path>,
+        folder: Option<&OwnFolder>,
         zh: &Sha256Digest,
         origin: IndexOrigin,
     ) -> Option<(PackageHash, u64)> {
@@ -107,17 +107,17 @@ impl HashIndex {
     }
 
     /// Takes in an entry, unless it is known.
-    pub(super) fn record(&mut self, folder: Option<&Path>, entry: IndexEntry) {
+    pub(super) fn record(&mut self, folder: Option<&OwnFolder>, entry: IndexEntry) {
         if !self.of(folder, &entry.zh).contains(&entry) {
             self.fresh.entry(entry.zh).or_default().push(entry.clone());
             self.unwritten.push(entry);
         }
     }
 
-    fn of(&mut self, folder: Option<&Path>, zh: &Sha256Digest) -> Vec<IndexEntry> {
+    fn of(&mut self, folder: Option<&OwnFolder>, zh: &Sha256Digest) -> Vec<IndexEntry> {
         let mut entries = match folder {
             Some(folder) => {
-                let log = self.logs.entry(log_number(zh)).or_insert_with(|| Log::load(&log_path(folder, FOLDER, zh)));
+                let log = self.logs.entry(log_number(zh)).or_insert_with(|| Log::load(folder, &log_path(FOLDER, zh)));
                 log.of(zh)
             }
             None => Vec::new(),
@@ -126,30 +126,30 @@ impl HashIndex {
         entries
     }
 
-    pub(super) fn entries(&self, folder: Option<&Path>) -> Vec<IndexEntry> {
+    pub(super) fn entries(&self, folder: Option<&OwnFolder>) -> Vec<IndexEntry> {
         let written = folder.into_iter().flat_map(|folder| logs(folder, FOLDER)).flat_map(|(_, log)| log.entries());
         without_contradictions(written.chain(self.fresh.values().flatten().cloned()))
     }
 
     /// Appends what is unwritten.
-    pub(super) fn flush(&mut self, folder: &Path) -> Result<(), CacheError> {
+    pub(super) fn flush(&mut self, folder: &OwnFolder) -> Result<(), CacheError> {
         let unwritten = std::mem::take(&mut self.unwritten);
         append_all(folder, FOLDER, unwritten.iter().map(|entry| (&entry.zh, entry.to_line())))
     }
 }
 
 impl Log {
-    pub(super) fn load(path: &Path) -> Self {
-        Self(files::read_kept(path).unwrap_or_default())
+    pub(super) fn load(folder: &OwnFolder, way: &Path) -> Self {
+        Self(folder.read(way).unwrap_or_default())
     }
 
     /// Returns the number of bytes removed.
-    fn rewrite(&self, path: &Path, text: &str) -> Result<u64, CacheError> {
+    fn rewrite(&self, folder: &OwnFolder, way: &Path, text: &str) -> Result<u64, CacheError> {
         // Line feeds of their own are not worth a rewrite.
         if self.lines().map(|line| line.len() + 1).sum::<usize>() == text.len() {
             return Ok(0);
         }
-        replace(path, text.as_bytes())?;
+        replace(folder, way, text.as_bytes())?;
         Ok(self.0.len().saturating_sub(text.len()) as u64)
     }
 
@@ -184,67 +184,62 @@ fn log_number(digest: &Sha256Digest) -> u16 {
     u16::from_be_bytes([first, second]) >> 4
 }
 
-pub(super) fn log_path(folder: &Path, kind: &str, digest: &Sha256Digest) -> PathBuf {
-    folder.join(kind).join(format!("{:03x}", log_number(digest)))
+pub(super) fn log_path(kind: &str, digest: &Sha256Digest) -> PathBuf {
+    [LAYOUT, kind, &format!("{:03x}", log_number(digest))].iter().collect()
 }
 
-pub(super) fn logs(folder: &Path, kind: &str) -> impl Iterator<Item = (PathBuf, Log)> {
-    let paths = folder::files(&folder.join(kind)).into_iter().map(|file| file.path());
-    paths.map(|path| (path.clone(), Log::load(&path)))
+pub(super) fn logs<'a>(folder: &'a OwnFolder, kind: &str) -> impl Iterator<Item = (PathBuf, Log)> + use<'a> {
+    let of_kind = Path::new(LAYOUT).join(kind);
+    let ways = folder::files_in(folder, &of_kind).into_iter().map(move |file| of_kind.join(file.file_name()));
+    ways.map(|way| (way.clone(), Log::load(folder, &way)))
 }
 
 /// Appends lines to the logs of their digests.
 pub(super) fn append_all<'a>(
-    folder: &Path,
+    folder: &OwnFolder,
     kind: &str,
     lines: impl Iterator<Item = (&'a Sha256Digest, String)>,
 ) -> Result<(), CacheError> {
     let mut by_log: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for (digest, line) in lines {
-        by_log.entry(log_path(folder, kind, digest)).or_default().push(line);
+        by_log.entry(log_path(kind, digest)).or_default().push(line);
     }
     // If one fails, the others are tried all the same.
     let mut result = Ok(());
-    for (path, lines) in &by_log {
-        result = result.and(append(path, lines));
+    for (way, lines) in &by_log {
+        result = result.and(append(folder, way, lines).map_err(CacheError::in_folder(folder, way)));
     }
     result
 }
 
-fn append(path: &Path, lines: &[String]) -> Result<(), CacheError> {
-    // To open a pipe would wait for its other end.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return replace(path, lines.concat().as_bytes());
-    }
-    let open = || File::options().append(true).create(true).open(path);
-    let file = open().or_else(|_| {
-        path.parent().map_or(Ok(()), files::create_directory)?;
-        open()
-    });
-    let mut file = file.map_err(CacheError::at(path))?;
+fn append(folder: &OwnFolder, way: &Path, lines: &[String]) -> io::Result<()> {
+    let mut file = folder.append(way)?;
     let mut batch = "\n".to_owned();
     for line in lines {
         if batch.len() > 1 && batch.len() + line.len() > MAX_WRITE {
-            file.write_all(batch.as_bytes()).map_err(CacheError::at(path))?;
+            file.write_all(batch.as_bytes())?;
             batch.truncate(1);
         }
         batch.push_str(line);
     }
-    file.write_all(batch.as_bytes()).map_err(CacheError::at(path))
+    file.write_all(batch.as_bytes())
 }
 
 /// Rewrites the logs without damaged, double and contradictory lines, and perhaps without imported ones. Returns the number
 /// of bytes removed.
-pub(super) fn compact(folder: &Path, imported: bool) -> Result<u64, CacheError> {
+pub(super) fn compact(folder: &OwnFolder, imported: bool) -> Result<u64, CacheError> {
     let mut removed = 0;
-    for (path, log) in logs(folder, FOLDER) {
+    for (way, log) in logs(folder, FOLDER) {
         let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == IndexOrigin::Computed);
-        removed +=
-            log.rewrite(&path, &without_contradictions(entries).iter().map(IndexEntry::to_line).collect::<String>())?;
+        removed += log.rewrite(
+            folder,
+            &way,
+            &without_contradictions(entries).iter().map(IndexEntry::to_line).collect::<String>(),
+        )?;
     }
-    for (path, log) in logs(folder, PROGRAMS) {
+    for (way, log) in logs(folder, PROGRAMS) {
         let best = programs::best(&log, imported);
-        removed += log.rewrite(&path, &best.values().map(ProgramRecord::encode).collect::<String>())?;
+        removed += log.rewrite(folder, &way, &best.values().map(ProgramRecord::encode).collect::<String>())?;
     }
     Ok(removed)
 }

@@ -17,13 +17,13 @@ mod prune;
 mod release;
 
 use std::collections::HashMap;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use etcetera::BaseStrategy as _;
 
-use super::{files, package_store};
+use super::own::OwnFolder;
+use super::package_store::PackageStore;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::parallel::locked;
 use crate::path::links::refuse_on_the_way;
@@ -39,12 +39,12 @@ pub use prune::{Prune, Stats};
 pub use release::{LockedBy, ReleasePackage, ReleaseRecord};
 
 /// The folder of this layout. Another layout gets another folder; old ones are left alone.
-const LAYOUT: &str = "v1";
+pub(super) const LAYOUT: &str = "v1";
 
 /// The folder of module packages and of what is known of where they are, which has a layout of its own.
 pub const MODULES: &str = "v2/modules";
-/// The file there that all runs lock while they use packages of modules.
-pub const MODULES_IN_USE: &str = "locks/in-use";
+/// The file that all runs lock while they use packages of modules.
+pub const MODULES_IN_USE: &str = "v2/modules/locks/in-use";
 
 /// Where the cache is, and whether it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct CacheOptions {
 /// The cache of a run. May be shared between threads.
 #[derive(Debug)]
 pub struct Cache {
-    place: Option<PathBuf>,
+    folder: Option<Arc<OwnFolder>>,
     note: Option<String>,
     state: Mutex<CacheState>,
 }
@@ -81,29 +81,30 @@ impl Cache {
             return Self::at(None, None);
         }
         match options.place() {
-            Ok(place) => Self::at(Some(place), None),
+            Ok(folder) => Self::at(Some(folder), None),
             Err(note) => Self::at(None, Some(note)),
         }
     }
 
-    fn at(place: Option<PathBuf>, note: Option<String>) -> Self {
-        Self { place, note, state: Mutex::default() }
+    fn at(folder: Option<OwnFolder>, note: Option<String>) -> Self {
+        Self { folder: folder.map(Arc::new), note, state: Mutex::default() }
     }
 
     /// The directory, with whatever layouts are in it. `None` if there is no cache on disk.
-    pub fn dir(&self) -> Option<&Path> {
-        self.place.as_deref()
+    pub fn dir(&self) -> Option<&Arc<OwnFolder>> {
+        self.folder.as_ref()
     }
 
     /// Writes what was put, and says what users should know of that.
     pub fn finish(&self) -> Vec<String> {
         let unwritten = self.flush().err().map(|problem| problem.to_string());
-        self.note.iter().cloned().chain(unwritten).collect()
+        self.note().into_iter().chain(unwritten).collect()
     }
 
-    /// Why there is no cache on disk, though one was wanted.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    /// Why there is no cache on disk, though one was wanted; or why not all of it is used.
+    pub fn note(&self) -> Option<String> {
+        let part = || Some(format!("part of the cache is not used: {}", self.folder()?.problem()?));
+        self.note.clone().or_else(part)
     }
 
     /// The `h1:` and the size in bytes of the archive with this digest, if they were computed here.
@@ -117,12 +118,12 @@ impl Cache {
     }
 
     fn entry(&self, zh: &Sha256Digest, origin: IndexOrigin) -> Option<(PackageHash, u64)> {
-        self.state().index.lookup(self.folder().as_deref(), zh, origin)
+        self.state().index.lookup(self.folder(), zh, origin)
     }
 
     /// Remembers a pair. [`IndexOrigin::Computed`] is for pairs computed here from bytes whose `zh:` was checked, only.
     pub fn record(&self, entry: IndexEntry) {
-        self.state().index.record(self.folder().as_deref(), entry);
+        self.state().index.record(self.folder(), entry);
     }
 
     /// Remembers the hashes of an archive that was read here.
@@ -157,7 +158,7 @@ impl Cache {
 
     /// All entries of the index, in no order; those that contradict each other are left out.
     pub fn entries(&self) -> Vec<IndexEntry> {
-        self.state().index.entries(self.folder().as_deref())
+        self.state().index.entries(self.folder())
     }
 
     /// Keeps a document by its digest, which is returned.
@@ -170,7 +171,7 @@ impl Cache {
     /// The document with this digest, if it is there undamaged.
     pub fn document(&self, digest: &Sha256Digest) -> Option<Vec<u8>> {
         let kept = self.state().documents.get(digest).cloned();
-        kept.or_else(|| load(&self.folder()?, digest))
+        kept.or_else(|| load(self.folder()?, digest))
     }
 
     /// Keeps a list of ASCII-armored keys, in its order, as one document.
@@ -193,17 +194,17 @@ impl Cache {
             (state.documents, state.releases, state.programs) = (documents, releases, programs);
             return Ok(());
         };
-        let index = state.index.flush(&folder);
+        let index = state.index.flush(folder);
         drop(state);
-        let documents = documents.iter().map(|(digest, bytes)| store(&folder, digest, bytes));
+        let documents = documents.iter().map(|(digest, bytes)| store(folder, digest, bytes));
         // Records come last, so they never name documents that are missing.
-        let releases = releases.values().map(|record| release::store(&folder, record));
-        let programs = programs::store(&folder, programs.values());
+        let releases = releases.values().map(|record| release::store(folder, record));
+        let programs = programs::store(folder, programs.values());
         [index, programs].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
     }
 
-    pub(super) fn folder(&self) -> Option<PathBuf> {
-        self.place.as_ref().map(|place| place.join(LAYOUT))
+    pub(super) fn folder(&self) -> Option<&OwnFolder> {
+        self.folder.as_deref()
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
@@ -219,25 +220,22 @@ impl Drop for Cache {
 
 impl CacheOptions {
     /// Where the package store may be. It alone may be inside a working tree whose git ignores it.
-    pub fn package_place(self, is_ignored: impl Fn(&Path, &Path) -> bool) -> Result<PathBuf, String> {
-        let place = find_place(self.directory.clone())?;
-        let packages = place.join(package_store::FOLDER);
-        refuse_on_the_way(&packages, &packages).map_err(|reason| unusable("package store", &reason))?;
-        let folders = packages.ancestors().take_while(|folder| *folder != place);
-        if let Some(open) = folders.into_iter().find(|folder| belongs_to_others(folder)) {
-            let message = "can be written by other users, who could change packages after they were checked";
-            return Err(format!("no package store is used: {} {message}; set TFLOCK_CACHE_DIR", shown(open)));
-        }
-        match self.tree_around(&place) {
-            Some(tree) if !is_ignored(&tree, &place) => Err(forgeable(&place, &tree)),
-            _ => Ok(place),
+    pub fn package_store(self, is_ignored: impl Fn(&Path, &Path) -> bool) -> Result<PackageStore, String> {
+        let folder = find_folder(self.directory.clone())?;
+        match self.tree_around(folder.place()) {
+            Some(tree) if !is_ignored(&tree, folder.place()) => Err(forgeable(folder.place(), &tree)),
+            _ => PackageStore::in_cache(&Arc::new(folder))
+                .map_err(|reason| format!("no package store is used: {reason}")),
         }
     }
 
     /// Where the cache may be: outside of every working tree of this run, and of the one that the user names a directory of.
-    fn place(self) -> Result<PathBuf, String> {
-        let place = find_place(self.directory.clone())?;
-        self.tree_around(&place).map_or(Ok(place.clone()), |tree| Err(forgeable(&place, &tree)))
+    fn place(self) -> Result<OwnFolder, String> {
+        let folder = find_folder(self.directory.clone())?;
+        match self.tree_around(folder.place()) {
+            Some(tree) => Err(forgeable(folder.place(), &tree)),
+            None => Ok(folder),
+        }
     }
 
     fn tree_around(&self, place: &Path) -> Option<PathBuf> {
@@ -248,10 +246,6 @@ impl CacheOptions {
     }
 }
 
-fn unusable(what: &str, reason: &io::Error) -> String {
-    format!("no {what} is used: {reason}; remove it or set TFLOCK_CACHE_DIR")
-}
-
 fn forgeable(place: &Path, tree: &Path) -> String {
     format!(
         "no cache is used: {} is inside the working tree {}, so a change could forge it; set TFLOCK_CACHE_DIR",
@@ -260,8 +254,8 @@ fn forgeable(place: &Path, tree: &Path) -> String {
     )
 }
 
-/// Where the cache is as it is written, wherever links lead.
-fn find_place(directory: Option<PathBuf>) -> Result<PathBuf, String> {
+/// The cache at its place as it is written, wherever links lead.
+fn find_folder(directory: Option<PathBuf>) -> Result<OwnFolder, String> {
     let place = match directory.filter(|given| !given.as_os_str().is_empty()) {
         Some(given) => std::path::absolute(given).map_err(|reason| format!("no cache is used: {reason}"))?,
         None => etcetera::choose_base_strategy()
@@ -271,43 +265,21 @@ fn find_place(directory: Option<PathBuf>) -> Result<PathBuf, String> {
     };
     // `missing/..` would lead elsewhere as soon as `missing` is made.
     let place = lexical(Path::new(""), &place);
-    refuse_on_the_way(&place, &place).map_err(|reason| unusable("cache", &reason))?;
-    if place.exists() && !place.is_dir() {
-        return Err(format!("no cache is used: {} is not a directory", shown(&place)));
-    }
-    if let Some(open) = [place.clone(), place.join(LAYOUT)].iter().find(|folder| belongs_to_others(folder)) {
-        let message = "can be written by other users, who could forge it; set TFLOCK_CACHE_DIR";
-        return Err(format!("no cache is used: {} {message}", shown(open)));
-    }
-    Ok(place)
+    refuse_on_the_way(&place, &place)
+        .map_err(|reason| format!("no cache is used: {reason}; remove it or set TFLOCK_CACHE_DIR"))?;
+    OwnFolder::at(&place).map_err(|reason| format!("no cache is used: {reason}"))
 }
-
-/// True for a folder that everyone may write to, or that is neither ours nor the administrator's. An administrator
-/// works in containers with folders that are given into them.
-#[cfg(unix)]
-fn belongs_to_others(folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = rustix::process::geteuid().as_raw();
-    std::fs::metadata(folder)
-        .is_ok_and(|meta| meta.mode() & 0o002 != 0 || (own != 0 && meta.uid() != own && meta.uid() != 0))
-}
-
-#[cfg(not(unix))]
-fn belongs_to_others(_: &Path) -> bool {
-    false
-}
-
 const FOLDER: &str = "documents";
 
-fn load(folder: &Path, digest: &Sha256Digest) -> Option<Vec<u8>> {
-    let bytes = files::read_kept(&fan_out(folder, FOLDER, &digest.to_hex()))?;
+fn load(folder: &OwnFolder, digest: &Sha256Digest) -> Option<Vec<u8>> {
+    let bytes = folder.read(&fan_out(FOLDER, &digest.to_hex()))?;
     (Sha256Digest::of(&bytes) == *digest).then_some(bytes)
 }
 
-fn store(folder: &Path, digest: &Sha256Digest, bytes: &[u8]) -> Result<(), CacheError> {
+fn store(folder: &OwnFolder, digest: &Sha256Digest, bytes: &[u8]) -> Result<(), CacheError> {
     match load(folder, digest) {
         Some(_) => Ok(()),
-        None => replace(&fan_out(folder, FOLDER, &digest.to_hex()), bytes),
+        None => replace(folder, &fan_out(FOLDER, &digest.to_hex()), bytes),
     }
 }
 

@@ -1,13 +1,13 @@
 //! What the programs of packages were built from, by the `h1:` of the package, in logs like those of the index.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::Cache;
 use super::folder::CacheError;
 use super::index::{IndexOrigin, Log, append_all, log_path, logs, sealed, unsealed};
+use crate::disk::own::OwnFolder;
 use crate::goinfo::{BuiltFrom, GoInfo, Unknown};
 use crate::hash::archive::{MOST_PROGRAMS, PackagePrograms, ProgramFile};
 use crate::hash::{PackageHash, Sha256Digest};
@@ -108,8 +108,7 @@ impl Cache {
 
     /// All that is known of programs, in no order.
     pub fn programs(&self) -> Vec<ProgramRecord> {
-        let folder = self.folder();
-        let kept = folder.iter().flat_map(|folder| logs(folder, PROGRAMS));
+        let kept = self.folder().into_iter().flat_map(|folder| logs(folder, PROGRAMS));
         let mut programs: HashMap<_, _> = kept.flat_map(|(_, log)| best(&log, true)).collect();
         programs.extend(self.state().programs.iter().map(|(h1, program)| (*h1, program.clone())));
         programs.into_values().collect()
@@ -117,11 +116,14 @@ impl Cache {
 
     fn program_of(&self, h1: &Sha256Digest) -> Option<ProgramRecord> {
         let kept = self.state().programs.get(h1).cloned();
-        kept.or_else(|| best(&Log::load(&log_path(&self.folder()?, PROGRAMS, h1)), true).remove(h1))
+        kept.or_else(|| best(&Log::load(self.folder()?, &log_path(PROGRAMS, h1)), true).remove(h1))
     }
 }
 
-pub(super) fn store<'a>(folder: &Path, records: impl Iterator<Item = &'a ProgramRecord>) -> Result<(), CacheError> {
+pub(super) fn store<'a>(
+    folder: &OwnFolder,
+    records: impl Iterator<Item = &'a ProgramRecord>,
+) -> Result<(), CacheError> {
     append_all(folder, PROGRAMS, records.map(|record| (&record.h1, record.encode())))
 }
 
@@ -184,13 +186,13 @@ mod tests {
         let computed = record(b"a", known(), IndexOrigin::Computed);
         let other = record(b"b", known(), IndexOrigin::Imported);
         // Each in a run of its own; what is worse than what is known is not written.
-        let open = || Cache::at(Some(directory.path().to_owned()), None);
+        let open = || Cache::at(OwnFolder::at(directory.path()).ok(), None);
         for (program, left) in [(&reported, &reported), (&old, &old), (&computed, &computed), (&old, &computed)] {
             open().record_program(program.clone());
             open().record_program(other.clone());
             assert_eq!(open().program_of(&program.h1).as_ref(), Some(left));
         }
-        let log = log_path(&directory.path().join(super::super::LAYOUT), PROGRAMS, &computed.h1);
+        let log = directory.path().join(log_path(PROGRAMS, &computed.h1));
         let text = std::fs::read_to_string(&log).unwrap();
         assert_eq!(text.lines().filter(|line| !line.is_empty()).count(), 3);
         std::fs::write(&log, text.replacen("linux", "netbsd", 2)).unwrap();

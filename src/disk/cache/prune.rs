@@ -1,23 +1,23 @@
 //! Measures the cache and makes it smaller.
 
-use std::fs::{DirEntry, File, TryLockError};
+use std::fs::{DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::folder::{CacheError, Pruned, files, removed, size, written};
-use super::{Cache, IndexOrigin, MODULES, MODULES_IN_USE, index, programs, release};
-use crate::disk::files::open_lock;
+use super::folder::{CacheError, Pruned, files_in, removed, size, written};
+use super::{Cache, IndexOrigin, LAYOUT, MODULES, MODULES_IN_USE, index, programs, release};
 use crate::disk::linking::size_of;
+use crate::disk::own::OwnFolder;
 use crate::disk::package_store::PackageStore;
+use crate::disk::waiting::{self, Waited};
 use crate::disk::{advisories, cache, provenance};
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
 const RECORD: &str = "package.json";
 
-/// Runs that use module packages are waited for: ten minutes, looked at every so often.
-const ATTEMPTS: u32 = 30_000;
-const PAUSE: Duration = Duration::from_millis(20);
+/// How long runs that use module packages are waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
@@ -43,24 +43,20 @@ pub enum Prune {
 }
 
 impl Cache {
-    fn modules(&self) -> Option<PathBuf> {
-        Some(self.dir()?.join(MODULES))
-    }
-
     pub fn stats(&self) -> Stats {
         let entries = self.entries();
         let imported = entries.iter().filter(|entry| entry.origin == IndexOrigin::Imported).count();
         let mut stats = Stats { computed: entries.len() - imported, imported, ..Stats::default() };
-        let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return stats };
-        stats.documents = files(&folder.join(cache::FOLDER)).len();
-        stats.releases = files(&folder.join(release::FOLDER)).len();
-        stats.modules = inside(&modules.join(PACKAGES)).count();
-        let store = self.dir().map(PackageStore::in_cache);
-        let packages = store.map(|store| store.entries()).unwrap_or_default();
+        let Some(folder) = self.dir() else { return stats };
+        let kept = Path::new(LAYOUT);
+        stats.documents = files_in(folder, kept.join(cache::FOLDER)).len();
+        stats.releases = files_in(folder, kept.join(release::FOLDER)).len();
+        stats.modules = inside(folder, PACKAGES).count();
+        let packages = PackageStore::existing_in(folder).map(|store| store.entries()).unwrap_or_default();
         stats.packages = packages.len();
         let stored: u64 = packages.iter().map(|package| size_of(package)).sum();
         stats.bytes = stored
-            + [&folder, &modules].into_iter().flat_map(|folder| files(folder)).map(|file| size(&file)).sum::<u64>();
+            + [LAYOUT, MODULES].into_iter().flat_map(|way| files_in(folder, way)).map(|file| size(&file)).sum::<u64>();
         stats
     }
 
@@ -68,7 +64,7 @@ impl Cache {
     /// been known.
     pub fn prune(&self, what: Prune) -> Result<Pruned, CacheError> {
         let mut pruned = Pruned::default();
-        let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return Ok(pruned) };
+        let Some(folder) = self.folder() else { return Ok(pruned) };
         self.flush()?;
         let before = match what {
             Prune::All => Some(None),
@@ -76,15 +72,15 @@ impl Cache {
             Prune::Imported => None,
         };
         if let Some(before) = before {
-            prune_modules(&modules, before, &mut pruned)?;
+            prune_modules(folder, before, &mut pruned)?;
         }
         let unwanted: Vec<DirEntry> = match what {
-            Prune::All => files(&folder),
+            Prune::All => files_in(folder, LAYOUT),
             Prune::Imported => Vec::new(),
             Prune::OlderThan(time) => {
                 [cache::FOLDER, release::FOLDER, programs::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
                     .iter()
-                    .flat_map(|kind| files(&folder.join(kind)))
+                    .flat_map(|kind| files_in(folder, Path::new(LAYOUT).join(kind)))
                     .filter(|file| written(file).is_some_and(|at| at < time))
                     .collect()
             }
@@ -94,36 +90,36 @@ impl Cache {
             pruned.bytes += size(&file);
             removed(std::fs::remove_file(file.path())).map_err(CacheError::at(&file.path()))?;
         }
-        pruned.bytes += index::compact(&folder, what != Prune::Imported)?;
+        pruned.bytes += index::compact(folder, what != Prune::Imported)?;
         self.state().index = index::HashIndex::default();
         Ok(pruned)
     }
 }
 
 /// Removes module packages and what was learnt of modules: all, or what was written before a time. Runs that use them are waited for.
-fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned) -> Result<(), CacheError> {
-    if !modules.is_dir() {
+fn prune_modules(folder: &OwnFolder, before: Option<SystemTime>, pruned: &mut Pruned) -> Result<(), CacheError> {
+    if folder.existing(Path::new(MODULES)).is_none() {
         return Ok(());
     }
-    let _alone = alone(modules);
+    let _alone = alone(folder);
     let is_old = |written: Option<SystemTime>| before.is_none_or(|before| written.is_some_and(|at| at < before));
-    let mut remove = |place: &Path| -> Result<(), CacheError> {
-        let found = files(place);
+    let mut remove = |way: &Path| -> Result<(), CacheError> {
+        let (found, place) = (files_in(folder, way), &folder.path(way));
         pruned.files += found.len();
         pruned.bytes += found.iter().map(size).sum::<u64>();
         // Without its record a package is none, whatever else of it is still there.
         let _ = std::fs::remove_file(place.join(RECORD));
         removed(std::fs::remove_dir_all(place)).map_err(CacheError::at(place))
     };
-    let record_of = |package: &Path| std::fs::metadata(package.join(RECORD)).and_then(|meta| meta.modified()).ok();
-    for package in inside(&modules.join(PACKAGES)).filter(|package| is_old(record_of(package))) {
+    let record_of = |package: &Path| folder.path(package).join(RECORD).symlink_metadata().ok()?.modified().ok();
+    for package in inside(folder, PACKAGES).filter(|package| is_old(record_of(package))) {
         remove(&package)?;
     }
     if before.is_none() {
         // What killed runs left.
-        inside(&modules.join("staging")).try_for_each(|left| remove(&left))?;
+        inside(folder, "staging").try_for_each(|left| remove(&left))?;
     }
-    for fact in files(&modules.join("facts")).iter().filter(|fact| is_old(written(fact))) {
+    for fact in files_in(folder, Path::new(MODULES).join("facts")).iter().filter(|fact| is_old(written(fact))) {
         pruned.files += 1;
         pruned.bytes += size(fact);
         removed(std::fs::remove_file(fact.path())).map_err(CacheError::at(&fact.path()))?;
@@ -132,17 +128,15 @@ fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned
 }
 
 /// Waits until no other run uses packages of modules.
-fn alone(modules: &Path) -> Option<File> {
-    let file = open_lock(&modules.join(MODULES_IN_USE)).ok()?;
-    for _ in 0..ATTEMPTS {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-            locked => return locked.ok().map(|()| file),
-        }
-    }
-    None
+fn alone(folder: &OwnFolder) -> Option<File> {
+    let file = folder.lock_file(Path::new(MODULES_IN_USE)).ok()?;
+    let done = waiting::lock(&file, File::try_lock, PATIENCE, &folder.place().join(MODULES));
+    (done == Waited::Locked).then_some(file)
 }
 
-fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+/// The ways to what is in a directory of the modules.
+fn inside(folder: &OwnFolder, name: &str) -> impl Iterator<Item = PathBuf> + use<> {
+    let way = Path::new(MODULES).join(name);
+    let entries = folder.existing(&way).and_then(|place| std::fs::read_dir(place).ok());
+    entries.into_iter().flatten().flatten().map(move |entry| way.join(entry.file_name()))
 }

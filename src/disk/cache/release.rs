@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::Cache;
-use super::folder::{CacheError, fan_out, files, replace};
+use super::folder::{CacheError, fan_out, files_in, replace};
+use super::{Cache, LAYOUT};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::disk::files::read_kept_text;
+use crate::disk::own::OwnFolder;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -82,7 +82,7 @@ impl Cache {
 
     pub fn release(&self, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
         let kept = self.state().releases.get(&name(address, version)).cloned();
-        kept.or_else(|| load(&self.folder()?, address, version))
+        kept.or_else(|| load(self.folder()?, address, version))
     }
 }
 
@@ -114,7 +114,7 @@ impl Cache {
 
     fn records(&self) -> Vec<ReleaseRecord> {
         let of_run: Vec<ReleaseRecord> = self.state().releases.values().cloned().collect();
-        let stored = self.folder().map(|folder| stored(&folder)).unwrap_or_default();
+        let stored = self.folder().map(stored).unwrap_or_default();
         of_run.into_iter().chain(stored).collect()
     }
 
@@ -126,9 +126,10 @@ impl Cache {
     }
 }
 
-fn stored(folder: &Path) -> Vec<ReleaseRecord> {
-    let records = files(&folder.join(FOLDER)).into_iter().filter_map(|file| {
-        let text = read_kept_text(&file.path())?;
+fn stored(folder: &OwnFolder) -> Vec<ReleaseRecord> {
+    let names = files_in(folder, Path::new(LAYOUT).join(FOLDER)).into_iter();
+    let records = names.filter_map(|file| {
+        let text = folder.read_text(&fan_out(FOLDER, file.file_name().to_str()?))?;
         let mut lines = text.lines().skip(1);
         let address = ProviderAddr::parse(lines.next()?, Dialect::Terraform).ok()?;
         let version = lines.next()?.parse().ok()?;
@@ -159,17 +160,17 @@ fn name(address: &ProviderAddr, version: &Version) -> String {
     Sha256Digest::of(format!("{address} {version}").as_bytes()).to_hex()
 }
 
-pub(super) fn load(folder: &Path, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
-    let text = read_kept_text(&fan_out(folder, FOLDER, &name(address, version)))?;
+pub(super) fn load(folder: &OwnFolder, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
+    let text = folder.read_text(&fan_out(FOLDER, &name(address, version)))?;
     decode(&text, address, version)
 }
 
-pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheError> {
-    let path = fan_out(folder, FOLDER, &name(&record.address, &record.version));
+pub(super) fn store(folder: &OwnFolder, record: &ReleaseRecord) -> Result<(), CacheError> {
+    let way = fan_out(FOLDER, &name(&record.address, &record.version));
     let text = encode(record);
-    match read_kept_text(&path) {
+    match folder.read_text(&way) {
         Some(before) if before == text => Ok(()),
-        _ => replace(&path, text.as_bytes()),
+        _ => replace(folder, &way, text.as_bytes()),
     }
 }
 

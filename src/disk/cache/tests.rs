@@ -168,7 +168,7 @@ fn documents_are_checked_on_reading() {
     assert_eq!(later.keys(&keys).unwrap(), ["first\n", "second \"key\""]);
     assert_eq!(later.keys(&digest), None);
 
-    let file = fan_out(&directory.path().join("v1"), FOLDER, &digest.to_hex());
+    let file = directory.path().join(fan_out(FOLDER, &digest.to_hex()));
     std::fs::write(&file, b"forged").unwrap();
     assert_eq!(later.document(&digest), None);
     later.put_document(b"sums");
@@ -246,7 +246,7 @@ fn places_where_no_cache_can_be() {
     let spelt = directory.path().join("missing/../tree/c");
     for place in [tree.join("a/b"), tree.clone(), directory.path().join("file"), spelt] {
         let cache = at(place);
-        assert_eq!(cache.dir(), None);
+        assert!(cache.dir().is_none());
         assert!(cache.note().is_some());
         cache.record(computed(1));
         let digest = cache.put_document(b"x");
@@ -256,9 +256,9 @@ fn places_where_no_cache_can_be() {
     }
     assert_eq!(std::fs::read_dir(&tree).unwrap().count(), 0);
     let beside = directory.path().join("tree-cache");
-    assert_eq!(at(beside.clone()).dir(), Some(&*beside));
+    assert_eq!(at(beside.clone()).dir().unwrap().place(), beside);
     let off = Cache::open(CacheOptions { directory: Some(beside), disabled: true, ..CacheOptions::default() });
-    assert_eq!((off.dir(), off.note()), (None, None));
+    assert!(off.dir().is_none() && off.note().is_none());
 
     let cache = open(&directory.path().join("file/below"));
     cache.record(computed(1));
@@ -274,10 +274,12 @@ fn directories_that_others_may_write_are_not_trusted() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(directory.path().join(LAYOUT)).unwrap();
         let mode = |mode| std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(directory.path().join(below), mode(0o775)).unwrap();
-        assert!(open(directory.path()).dir().is_some());
-        std::fs::set_permissions(directory.path().join(below), mode(0o777)).unwrap();
-        assert!(open(directory.path()).note().is_some_and(|note| note.contains("other users")));
+        for open_to in [0o775, 0o757, 0o1777] {
+            std::fs::set_permissions(directory.path().join(below), mode(open_to)).unwrap();
+            let cache = open(directory.path());
+            assert!(cache.h1_of(&computed(1).zh).is_none());
+            assert!(cache.note().is_some_and(|note| note.contains("other users")), "{below} {open_to:o}");
+        }
     }
 }
 
@@ -290,5 +292,5 @@ fn a_link_into_the_work_tree_is_inside() {
     std::os::unix::fs::symlink(&tree, directory.path().join("link")).unwrap();
     let place = directory.path().join("link/cache");
     let cache = Cache::open(CacheOptions { directory: Some(place), work_trees: vec![tree], ..CacheOptions::default() });
-    assert_eq!(cache.dir(), None);
+    assert!(cache.dir().is_none());
 }

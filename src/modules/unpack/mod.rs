@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::refusals::ambiguous;
 use crate::config::is_root_configuration;
+use crate::disk::own;
 use crate::hash::digest::Sha256;
 use crate::hash::digest::h1;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -100,7 +101,7 @@ impl Builder {
     pub(super) fn directory(&mut self, name: &str) -> Result<(), UnpackError> {
         let name = self.entry(name)?;
         let path = self.top.join(&name);
-        fs::create_dir_all(&path).map_err(disk(&path))
+        own::make_directories(&path).map_err(disk(&path))
     }
 
     /// Writes a file; one of the same name before it is replaced.
@@ -111,8 +112,8 @@ impl Builder {
         }
         let path = self.top.join(&clean);
         let parent = path.parent().unwrap_or(&self.top);
-        fs::create_dir_all(parent).map_err(disk(parent))?;
-        let mut file = fs::File::create(&path).map_err(disk(&path))?;
+        own::make_directories(parent).map_err(disk(parent))?;
+        let mut file = own::truncated_file(&path).map_err(disk(&path))?;
         let mut hasher = Sha256::new();
         let (mut size, mut is_line) = (0, true);
         let mut buffer = vec![0; 64 * 1024];
@@ -274,7 +275,7 @@ pub(super) fn lay_links(top: &Path, links: &BTreeMap<String, String>) -> Result<
         // A file of the same name came before.
         let _ = fs::remove_file(&path);
         let parent = path.parent().unwrap_or(top);
-        fs::create_dir_all(parent).map_err(disk(parent))?;
+        own::make_directories(parent).map_err(disk(parent))?;
     }
     links.iter().try_for_each(|(name, target)| {
         let path = top.join(name);
