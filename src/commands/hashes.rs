@@ -142,7 +142,7 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 pub fn cache(args: &CacheArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     if services.scope.no_cache {
-        let message = "`tflock cache` works on the cache, which --no-cache leaves out";
+        let message = "`cache` works on the cache, which --no-cache leaves out";
         return Err(Error::new(ErrorKind::Usage, message).hint("leave out --no-cache"));
     }
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);

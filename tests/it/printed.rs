@@ -12,7 +12,7 @@ use crate::support::worlds::{LOCK_BOTH, PLATFORMS};
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The values of words in capitals in the world of this test; longer ones first.
-const WORDS: [(&str, &str); 19] = [
+const WORDS: [(&str, &str); 20] = [
     ("HOST/NAMESPACE/TYPE/VERSION/OS_ARCH", "registry.terraform.io/hashicorp/aws/6.2.0/OS_ARCH"),
     ("OS_ARCH", "linux_amd64"),
     ("ADDR@VERSION", "hashicorp/aws@6.2.0"),
@@ -32,6 +32,7 @@ const WORDS: [(&str, &str); 19] = [
     ("COMMAND", "lock"),
     ("TOOL", "tofu"),
     ("OWNER", "owner"),
+    ("cdktf.out/stacks/NAME", "."),
 ];
 
 /// What is not run here, and why.
