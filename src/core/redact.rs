@@ -14,16 +14,31 @@ static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 /// Shorter texts are no tokens, and would be found everywhere.
 const SHORTEST: usize = 8;
 
+/// How what is printed in place of a variable of the environment begins.
+const VARIABLE: &str = "(value of TF_VAR_";
+
 /// Keeps in mind a text that must not be printed.
 pub fn remember(secret: &str) {
     remember_as(secret, "…");
 }
 
 /// Keeps in mind a text that must not be printed, and what is printed in its place.
-pub fn remember_as(secret: &str, shown: &str) {
+fn remember_as(secret: &str, shown: &str) {
     if secret.len() >= SHORTEST {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned(), shown.to_owned());
     }
+}
+
+/// Keeps in mind the value of a variable of the environment, which a module may want in an address.
+pub fn remember_variable(name: &str, value: &str) {
+    remember_as(value, &format!("{VARIABLE}{name})"));
+}
+
+/// What stands for the value of a variable of the environment that a text contains, if it does.
+pub fn variable_in(text: &str) -> Option<String> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known.iter().find(|(secret, shown)| shown.starts_with(VARIABLE) && text.contains(&***secret));
+    found.map(|(_, shown)| shown.clone())
 }
 
 /// Keeps in mind the names in the path of an address that are a user and a password in Base64.

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::files;
-use super::roots::{UnitMemo, UnitReferences, join, references_of_unit};
+use super::roots::{UnitOptions, UnitReferences, join, references_of_unit};
 use super::walk::{Walk, WalkOptions};
 use crate::config::{
     ConfigFiles, Inputs, Module, ModuleScope, ModuleSource, Purpose, RootKind, SourceFile, Surroundings, Syntax, Text,
@@ -130,7 +129,7 @@ pub struct Calls {
     pub is_template: bool,
 }
 
-pub fn calls(start: &Path, place: &SurveyedDirectory, units: &Arc<UnitMemo>) -> Calls {
+pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Calls {
     let is_stack = place.kind == Some(RootKind::Stack);
     let mut calls = if place.kind == Some(RootKind::Unit) {
         calls_of_unit(place, &references_of_unit(&start.join(&place.path), units))
@@ -270,7 +269,7 @@ mod calls_tests {
             kind: Some(RootKind::Module),
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),
         };
-        let found = calls(folder.path(), &place, &Arc::default());
+        let found = calls(folder.path(), &place, &UnitOptions::default());
         assert_eq!(found.local_modules, [Path::new("modules/a"), Path::new("env/prod/b")]);
         assert!(found.has_backend);
     }

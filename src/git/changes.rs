@@ -370,12 +370,11 @@ impl ChangedFiles {
     pub fn touch_below(&self, directory: &Path) -> bool {
         self.names(directory).iter().any(|name| {
             let prefix = name.prefix();
-            self.holds(name)
-                || self
-                    .paths
-                    .range(RepoPath::from_git(prefix.as_str())..)
-                    .next()
-                    .is_some_and(|path| path.starts_with(&prefix))
+            let from = || RepoPath::from_git(prefix.as_str())..;
+            let has_changed = self.paths.range(from()).next().is_some_and(|path| path.starts_with(&prefix));
+            let rest = self.not_compared.range(from()).take_while(|(path, _)| path.starts_with(&prefix));
+            let mut rest = rest.map(|(path, id)| (self.top.join(&**path), id));
+            self.holds(name) || has_changed || rest.any(|(place, id)| !is_same(&place, id))
         })
     }
 

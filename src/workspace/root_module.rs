@@ -391,6 +391,7 @@ impl RunSettings {
             vouched: self.settings.vouched.clone(),
             hosts,
             memo: Arc::clone(&self.readings.units),
+            roots: self.readings.roots,
         }
     }
 

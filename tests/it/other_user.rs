@@ -344,7 +344,11 @@ fn links_in_the_cache_are_not_followed() {
     for part in parts {
         let shown = part.strip_prefix(&cache).unwrap().display().to_string();
         let is_file = part.is_file();
-        if is_file { fs::remove_file(&part).unwrap() } else { fs::remove_dir_all(&part).unwrap() }
+        if is_file {
+            fs::remove_file(&part).unwrap()
+        } else {
+            fs::remove_dir_all(&part).unwrap()
+        }
         std::os::unix::fs::symlink(if is_file { &precious[1] } else { &outside }, &part).unwrap();
         for step in [STEPS[0], STEPS[2], &["cache", "prune", "--all"], &["cache", "stats"], &["audit", "--offline"]] {
             let run = workspace.tflock(&registry, step);

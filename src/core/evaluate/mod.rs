@@ -83,6 +83,14 @@ impl<'a> Reference<'a> {
     pub fn member(&self) -> Option<&'a str> {
         if let Some(Step::Name(name)) = self.steps.first() { Some(name) } else { None }
     }
+
+    /// The two names behind the member, if there are such.
+    pub fn names_behind(&self) -> Option<[&'a str; 2]> {
+        match self.steps {
+            [_, Step::Name(first), Step::Name(second), ..] => Some([first, second]),
+            _ => None,
+        }
+    }
 }
 
 /// The names up to the first bracket, with points between them.

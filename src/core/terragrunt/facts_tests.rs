@@ -239,27 +239,39 @@ fn a_prefix_of_comments_is_written_as_it_is() {
     assert_eq!((unknown.unread.len(), unknown.generated.len()), (1, 0));
 }
 
-/// What others see of a configuration is open: what is not modelled is unknown, and never absent.
+/// What others see of a configuration is open: what is not modelled is unknown, and never absent. What Terragrunt shows only where it
+/// is stated is certainly missing elsewhere.
 #[test]
-fn attributes_of_a_configuration_are_unknown_and_never_absent() {
+fn attributes_of_a_configuration_are_unknown_unless_they_are_certainly_missing() {
     let config = "locals {\n  m = \"a\"\n}\nterraform {\n  source = \"s\"\n}\n";
     let others = [("live/a/x.hcl", config)];
     let read = "read_terragrunt_config(\"x.hcl\")";
+    let all_stated = format!(
+        "{config}exclude {{\n  if = false\n  actions = []\n}}\nerrors {{\n}}\nengine {{\n  source = \"e\"\n}}\n\
+         dependencies {{\n  paths = [\"../b\"]\n}}\nprevent_destroy = true\nremote_state {{\n  backend = \"s3\"\n}}\n"
+    );
     for expression in [
         "try(X.exclude, \"b\")",
         "try(X.errors.retry, \"b\")",
         "try(X.engine.source, \"b\")",
-        "try(X.feature, \"b\")",
         "try(X.dependencies.paths[0], \"b\")",
         "try(X.prevent_destroy, \"b\")",
-        "try(X.iam_assume_role_duration, \"b\")",
+        "try(X.remote_state.backend, \"b\")",
+        "can(X.exclude) ? \"a\" : \"b\"",
+    ] {
+        let expression = expression.replace('X', read);
+        assert_eq!(computed(&expression, &others), Ok("b".to_owned()), "{expression}");
+        let source = computed(&expression, &[("live/a/x.hcl", &*all_stated)]);
+        assert!(source.is_err(), "{expression}: {source:?}");
+    }
+    for expression in [
+        "try(X.values, \"b\")",
+        "try(X.skip, \"b\")",
+        "try(X.retryable_errors, \"b\")",
         "try(X.terraform.extra_arguments, \"b\")",
         "try(X.terraform.before_hook, \"b\")",
         "try(X.terraform.version, \"b\")",
-        "try(X.remote_state.backend, \"b\")",
-        "try(X.generate, \"b\")",
         "try(X.unheard_of, \"b\")",
-        "can(X.exclude) ? \"a\" : \"b\"",
         "can(X.terraform.mutable) ? \"a\" : \"b\"",
         "lookup(X, \"exclude\", \"b\")",
         "contains(keys(X), \"exclude\") ? \"a\" : \"b\"",
@@ -519,6 +531,8 @@ fn nothing_writes_what_decides_what_the_tool_installs() {
         state("x/../.terraform/x", "{}"),
         generate("g", ".terraform.lock.hcl", "", "x"),
         generate("g", ".terraform/x", "", "x"),
+        generate("g", ".Terraform.Lock.hcl", "", "x"),
+        state(".TERRAFORM/modules/modules.json", "{}"),
         state("b.tf", "{ \"x = 1\\n}\\n}\\nprovider \\\"evil\\\" {}\\n#\" = 1 }"),
         state("b.tf", "run_cmd(\"x\")"),
     ] {

@@ -2,7 +2,7 @@
 //!
 //! Source: terragrunt `pkg/config/config.go`, `terragruntConfigFile`; `include.go`; `locals.go`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::table::{self, Effect};
@@ -46,6 +46,8 @@ pub struct ConfigFile {
     pub(super) engine: Option<Stated>,
     /// The arguments of the file itself: `inputs`, `generate`, `terraform_binary`, and in a file of values all of them.
     pub(super) arguments: Arguments,
+    /// The names of the blocks and arguments of the file itself.
+    pub(super) stated: BTreeSet<String>,
     /// Blocks and arguments that make a unit unread, by the way to each.
     pub(super) strange: Vec<(String, Location)>,
     /// Blocks that are not followed, as they decide nothing.
@@ -79,6 +81,11 @@ impl ConfigFile {
             }
         }
         self.has_blocks |= !contents.blocks.is_empty();
+        if way.is_empty() {
+            let arguments = contents.arguments.iter().map(|argument| &argument.name);
+            self.stated =
+                arguments.chain(contents.blocks.iter().map(|block| &block.kind)).map(|name| name.to_string()).collect();
+        }
         for block in &contents.blocks {
             let inner = joined(way, &block.kind);
             if table::is_followed(&inner) {

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::context::{Names, unknown};
 use super::files::{Found, join, parent, relative};
+use super::place::{Names, unknown};
 use crate::evaluate::Evaluated;
 use crate::functions::clean;
 use crate::value::{Cause, Type, Value};

@@ -2,10 +2,10 @@
 //!
 //! Source: terragrunt `internal/codegen/generate.go`, `types.go`; `internal/remotestate/remote_state.go`.
 
-use super::context::{Names, known_or_unknown};
 use super::file::Stated;
 use super::holes::Rendering;
-use super::include::{BlockPart, Merged};
+use super::include::Merged;
+use super::place::{BlockPart, is_true, known_or_unknown};
 use super::unread::{Hole, Unread};
 use crate::config::{ConfigFiles, RootKind, Syntax, is_automatic_variable_file};
 use crate::dialect::Dialect;
@@ -14,7 +14,7 @@ use crate::evaluate::syntax::{Node, NodeKind};
 use crate::finding::Location;
 use crate::functions::clean;
 use crate::lockfile;
-use crate::value::{Type, Unevaluated, Value};
+use crate::value::{Unevaluated, Value};
 
 /// A file that a `generate` block writes or removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,7 @@ fn conflicts(files: &[GeneratedFile]) -> impl Iterator<Item = Unread> {
 
 impl BlockPart<'_> {
     /// The file that a `generate` block writes; `None` if it does nothing that matters.
-    fn as_file(&self, holes: &mut Vec<Hole>) -> Result<Option<GeneratedFile>, Unread> {
+    pub(super) fn as_file(&self, holes: &mut Vec<Hole>) -> Result<Option<GeneratedFile>, Unread> {
         let Stated { place, arguments, label, .. } = &self.block;
         let known = |name: &str| arguments.get(name).map(|value| self.names.known(value)).transpose();
         let word = |name: &str| Ok(known(name)?.and_then(|value| value.as_text().map(str::to_owned)));
@@ -154,7 +154,7 @@ impl BlockPart<'_> {
     }
 
     /// The file that `remote_state` generates, if it does.
-    fn as_backend(&self) -> Result<Option<GeneratedFile>, Unread> {
+    pub(super) fn as_backend(&self) -> Result<Option<GeneratedFile>, Unread> {
         let Some(generate) = self.block.arguments.get("generate") else { return Ok(None) };
         let place = &generate.place;
         let generate = known_or_unknown(self.names.evaluate(generate));
@@ -207,22 +207,6 @@ impl BlockPart<'_> {
     }
 }
 
-impl Names<'_> {
-    /// The value of an argument that decides what is generated.
-    pub(super) fn known(&self, expression: &crate::evaluate::Expression) -> Result<Value, Unread> {
-        let value = self.evaluate(expression).map_err(Unevaluated::from);
-        let value = value.and_then(|value| match value.unknown_part() {
-            Some(reason) => Err(Unevaluated::clone(reason)),
-            None => Ok(value),
-        });
-        value.map_err(|reason| Unread::of(reason, &expression.place))
-    }
-}
-
-pub(super) fn is_true(value: &Value) -> bool {
-    value.convert(&Type::Bool).is_ok_and(|value| value == Value::Bool(true))
-}
-
 /// What becomes of an existing file, which is an error for the word `error`; `None` for what is no such word.
 #[expect(clippy::option_option, reason = "no policy, which is an error where the file exists, is one of four words")]
 fn existing(word: Option<&str>) -> Option<Option<Existing>> {
@@ -237,7 +221,9 @@ fn existing(word: Option<&str>) -> Option<Option<Existing>> {
 
 /// Why a path must not be written, if it decides what the tool installs.
 fn of_tool(who: &str, path: &str) -> Option<String> {
-    let is_of_tool = path == lockfile::FILE_NAME || path == ".terraform" || path.starts_with(".terraform/");
+    // Some systems know no difference between upper and lower case.
+    let folded = path.to_lowercase();
+    let is_of_tool = folded == lockfile::FILE_NAME || folded == ".terraform" || folded.starts_with(".terraform/");
     is_of_tool.then(|| format!("{who} writes {path}, which decides what the tool installs"))
 }
 

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::context::Names;
-use super::origin::{Form, Site, is_plain};
+use super::origin::{Form, WrittenAt, is_plain};
+use super::place::Names;
 use super::reads::TemplateFunctions;
 use super::unread::{Hole, Unread};
 use crate::evaluate::syntax::{Node, NodeKind, Step};
@@ -46,7 +46,7 @@ struct OpenHole {
 
 /// What a template is rendered with.
 struct Renderer<'a, 's> {
-    site: Site<'a, 's>,
+    site: WrittenAt<'a, 's>,
     /// What a template in a file comes from: its variables.
     outer: Option<String>,
     level: usize,
@@ -56,13 +56,13 @@ impl Rendering {
     /// The text of an expression behind another text, with holes where its parts are unknown.
     pub(super) fn of(names: &Names<'_>, expression: &Expression, text: String) -> Result<Self, Unevaluated> {
         let mut rendering = Self { text, holes: Vec::new() };
-        let site = Site { names, scope: names, expression: Some(expression) };
+        let site = WrittenAt { names, scope: names, expression: Some(expression) };
         rendering.append(&*names.parse(expression)?, &Renderer { site, outer: None, level: 0 })?;
         Ok(rendering)
     }
 
     fn append(&mut self, node: &Node, renderer: &Renderer<'_, '_>) -> Result<(), Unevaluated> {
-        let Site { names, scope, expression } = renderer.site;
+        let WrittenAt { names, scope, expression } = renderer.site;
         let evaluate = |node: &Node| node.evaluate(expression, scope, &names.session.meter);
         let reason = match evaluate(node)?.convert(&Type::String)? {
             Value::String(text) => {
@@ -89,7 +89,7 @@ impl Rendering {
                     && expression.is_some()
                     && let Some(local) = names.place.file.locals.get(local)
                 {
-                    let site = Site { names, scope: names, expression: Some(local) };
+                    let site = WrittenAt { names, scope: names, expression: Some(local) };
                     let renderer = Renderer { site, outer: None, level: renderer.level + 1 };
                     return self.append(&*names.parse(local)?, &renderer);
                 }
@@ -102,7 +102,7 @@ impl Rendering {
                     let functions = TemplateFunctions(names);
                     let scope = TemplateScope { outer: &functions, variables: &variables };
                     let outer = renderer.site.origin(node).text;
-                    let site = Site { names, scope: &scope, expression: None };
+                    let site = WrittenAt { names, scope: &scope, expression: None };
                     return self.append(&template, &Renderer { site, outer, level: renderer.level + 1 });
                 }
             }

@@ -2,89 +2,27 @@
 //!
 //! Source: terragrunt `pkg/config/include.go`, `config.go` (`Merge`, `DeepMerge`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::context::{Names, Place, TEXTS, known_or_unknown};
 use super::file::{Arguments, Stated};
 use super::files::join;
-use super::generate::is_true;
+use super::place::{
+    BlockPart, Included, IncludedPlace, Includes, Names, Part, Place, Strategy, TEXTS, is_true, known_or_unknown,
+    name_of,
+};
 use super::table;
-use crate::evaluate::syntax::{Node, NodeKind};
+use crate::evaluate::syntax::NodeKind;
 use crate::evaluate::{Evaluated, Expression, Failure};
 use crate::finding::Location;
 use crate::functions::merge_deeply;
 use crate::value::{Type, Unevaluated, Value};
 
-/// The includes of a file, once they are known.
-#[derive(Default)]
-pub(super) enum Includes {
-    #[default]
-    Unread,
-    /// Their paths are evaluated just now.
-    Begun,
-    Known(Result<Rc<[IncludedPlace]>, Failure>),
-}
-
-impl Includes {
-    /// False while paths of includes are evaluated, which can use no local value.
-    pub(super) fn are_known(&self) -> bool {
-        !matches!(self, Self::Begun)
-    }
-}
-
-/// An included file.
-pub(super) struct IncludedPlace {
-    label: String,
-    place: Rc<Place>,
-    is_exposed: bool,
-    strategy: Strategy,
-}
-
-/// An included file, and the names in it.
-pub(super) struct Included<'s> {
-    pub(super) label: String,
-    pub(super) names: Names<'s>,
-    pub(super) is_exposed: bool,
-    strategy: Strategy,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Strategy {
-    Shallow,
-    Deep,
-    None,
-}
-
-/// An expression, and what its names mean.
-#[derive(Clone)]
-pub(super) struct Part<'s> {
-    pub(super) names: Names<'s>,
-    pub(super) expression: Expression,
-}
-
-impl Included<'_> {
-    pub(super) fn is_merged(&self) -> bool {
-        self.strategy != Strategy::None
-    }
-
-    pub(super) fn is_deep(&self) -> bool {
-        self.strategy == Strategy::Deep
-    }
-}
-
-/// A block, and what the names in it mean.
-#[derive(Clone)]
-pub(super) struct BlockPart<'s> {
-    pub(super) names: Names<'s>,
-    pub(super) block: Stated,
-}
-
 /// What a file says with its includes. Nothing of it is evaluated before it is needed.
 #[derive(Default)]
 pub(super) struct Merged<'s> {
-    /// Whether there is a block `terraform`.
-    pub(super) has_terraform: bool,
+    /// The names of all blocks and arguments.
+    pub(super) stated: BTreeSet<String>,
     /// The first that is not null counts.
     pub(super) sources: Vec<Part<'s>>,
     pub(super) version: Option<Part<'s>>,
@@ -101,28 +39,11 @@ pub(super) struct Merged<'s> {
     /// The arguments of [`TEXTS`].
     pub(super) texts: BTreeMap<&'static str, Part<'s>>,
     /// The later ones go before the earlier ones; with whether those behind one are merged into it deeply.
-    inputs: Vec<(Part<'s>, bool)>,
+    pub(super) inputs: Vec<(Part<'s>, bool)>,
     /// The files that were included.
     pub(super) includes: Vec<String>,
     /// What may say more and could not be evaluated.
     pub(super) unread: Vec<(Unevaluated, Location)>,
-}
-
-impl Part<'_> {
-    pub(super) fn evaluate(&self) -> Evaluated {
-        self.names.evaluate(&self.expression)
-    }
-
-    /// The text; `None` if it is null.
-    pub(super) fn optional_text(&self) -> Result<Option<String>, Failure> {
-        if self.evaluate()?.is_null() { Ok(None) } else { self.names.text(&self.expression).map(Some) }
-    }
-}
-
-impl BlockPart<'_> {
-    pub(super) fn as_object(&self) -> Value {
-        self.names.object(&self.block.arguments)
-    }
 }
 
 impl<'s> Names<'s> {
@@ -180,15 +101,6 @@ impl<'s> Names<'s> {
         Ok(IncludedPlace { label: block.label.clone(), place: names.place, is_exposed, strategy })
     }
 
-    /// The text of an argument, which must be known.
-    pub(super) fn text(&self, expression: &Expression) -> Result<String, Failure> {
-        match self.evaluate(expression)?.convert(&Type::String)? {
-            Value::String(text) => Ok(text.to_string()),
-            Value::Unknown(reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
-            _ => Err(Failure::Final(Unevaluated::refused("a string is required").at(&expression.place))),
-        }
-    }
-
     /// What the file says with its includes: the last include goes before earlier ones, and the file itself before all.
     pub(super) fn merged(&self) -> Result<Merged<'s>, Failure> {
         let mut merged = self.own()?;
@@ -215,7 +127,7 @@ impl<'s> Names<'s> {
         let block = |block: &Stated| BlockPart { names: self.clone(), block: block.clone() };
         let argument = |name: &str| config.terraform.as_ref().and_then(|block| block.arguments.get(name)).map(part);
         let mut merged = Merged {
-            has_terraform: config.terraform.is_some(),
+            stated: config.stated.clone(),
             sources: argument("source").into_iter().collect(),
             version: argument("version"),
             left_out: argument("exclude_from_copy").into_iter().collect(),
@@ -281,10 +193,6 @@ impl<'s> Names<'s> {
     }
 }
 
-pub(super) fn name_of(key: &Node) -> Option<&str> {
-    if let NodeKind::Name(name) | NodeKind::Text(name) = &key.kind { Some(name) } else { None }
-}
-
 impl<'s> Merged<'s> {
     /// Adds a `generate` block. The names of those of a file and of what it includes shallowly must differ.
     fn add_generate(&mut self, generate: BlockPart<'s>) {
@@ -298,7 +206,7 @@ impl<'s> Merged<'s> {
 
     /// Merges what an include says into this.
     fn take_parent(&mut self, parent: Self, is_deep: bool) {
-        self.has_terraform |= parent.has_terraform;
+        self.stated.extend(parent.stated);
         self.sources.extend(parent.sources);
         self.version = self.version.take().or(parent.version);
         self.hooks.extend(parent.hooks);

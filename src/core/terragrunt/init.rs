@@ -4,8 +4,9 @@
 //!
 //! Source: terragrunt `internal/runner/run/run.go`, `runTerragruntWithConfig`, `runTerraformInitRunCfg`.
 
-use super::context::known_or_unknown;
-use super::include::{BlockPart, Merged};
+use super::include::Merged;
+use super::origin_text::OriginText;
+use super::place::{BlockPart, known_or_unknown};
 use super::unread::Influence;
 use crate::value::Value;
 
@@ -37,14 +38,39 @@ const HARMLESS_VARIABLES: [&str; 3] = ["TF_IN_AUTOMATION", "TF_INPUT", "TF_LOG"]
 impl Merged<'_> {
     /// What changes how `init` installs.
     pub(super) fn init_overrides(&self) -> Vec<Influence> {
-        let mut found = Vec::new();
+        let module = self.module_directory();
+        let mut found = Overrides { all: Vec::new(), module: module.as_deref() };
         for block in &self.extra_arguments {
             block.add_variables(&mut found);
             if block.may_be_of_init() {
                 block.add_arguments(&mut found);
             }
         }
-        found
+        found.all
+    }
+}
+
+/// What was found, and the directory of the module, in which `init` runs.
+struct Overrides<'m> {
+    all: Vec<Influence>,
+    module: Option<&'m str>,
+}
+
+impl Overrides<'_> {
+    /// Adds what a block gives to `init`; `value` is what an argument of the block, or a part of it, is.
+    fn add(&mut self, block: &BlockPart<'_>, what: &str, argument: &str, value: Option<&Value>) {
+        let mut origin = match value.filter(|value| value.unknown_part().is_none()) {
+            Some(value) => OriginText::of(format!("{value:?}")),
+            None => block.argument(argument).origin(),
+        };
+        if let Some(text) = value.and_then(Value::as_text) {
+            let places: Vec<&str> = self.module.into_iter().collect();
+            block.names.add_paths(text, &places, &mut origin, true);
+        }
+        let place = block.block.arguments.get(argument).map_or(&block.block.place, |value| &value.place);
+        let shown = format!("{what} in extra_arguments {:?}", block.block.label);
+        let influence = origin.influence(shown, place.clone(), &block.names);
+        self.all.push(Influence { identity: format!("{what} {}", influence.identity), ..influence });
     }
 }
 
@@ -61,37 +87,24 @@ impl BlockPart<'_> {
         commands.is_some_and(|commands| commands.elements().is_none_or(|all| all.iter().any(is_init)))
     }
 
-    /// Something that the block gives to `init`; `identity` is its value, or what that comes from.
-    fn influence(&self, what: &str, argument: &str, value: Option<&Value>) -> Influence {
-        let identity = match value.filter(|value| value.unknown_part().is_none()) {
-            Some(value) => format!("{value:?}"),
-            None => self.identity_of(argument),
-        };
-        Influence {
-            what: format!("{what} in extra_arguments {:?}", self.block.label),
-            place: self.block.arguments.get(argument).map_or(&self.block.place, |value| &value.place).clone(),
-            identity: format!("{what} {identity}"),
-        }
-    }
-
-    fn add_variables(&self, found: &mut Vec<Influence>) {
+    fn add_variables(&self, found: &mut Overrides<'_>) {
         let Some(variables) = self.value("env_vars") else { return };
         let Some(all) = variables.attributes() else {
-            return found.push(self.influence("env_vars that are not known", "env_vars", None));
+            return found.add(self, "env_vars that are not known", "env_vars", None);
         };
         let overriding = all.iter().filter(|(name, _)| !is_harmless_variable(name));
-        found.extend(overriding.map(|(name, value)| self.influence(name, "env_vars", Some(value))));
+        overriding.for_each(|(name, value)| found.add(self, name, "env_vars", Some(value)));
     }
 
-    fn add_arguments(&self, found: &mut Vec<Influence>) {
+    fn add_arguments(&self, found: &mut Overrides<'_>) {
         let Some(arguments) = self.value("arguments") else { return };
         let Some(all) = arguments.elements() else {
-            return found.push(self.influence("arguments that are not known", "arguments", None));
+            return found.add(self, "arguments that are not known", "arguments", None);
         };
         let mut rest = all.iter();
         while let Some(argument) = rest.next() {
             let Some(text) = argument.as_text() else {
-                found.push(self.influence("an argument that is not known", "arguments", Some(argument)));
+                found.add(self, "an argument that is not known", "arguments", Some(argument));
                 continue;
             };
             let option = text.strip_prefix("--").or_else(|| text.strip_prefix('-'));
@@ -101,18 +114,26 @@ impl BlockPart<'_> {
                 (Some((_, true)), Some((_, false))) => drop(rest.next()),
                 (Some(_), _) => {}
                 _ if option.is_some_and(|option| HARMLESS_VALUES.contains(&option)) => {}
-                _ => found.push(self.influence(text, "arguments", Some(argument))),
+                _ => found.add(self, text, "arguments", Some(argument)),
             }
         }
     }
 
-    /// What an argument comes from.
-    fn identity_of(&self, argument: &str) -> String {
-        let only = |name: &String| name == argument;
-        let arguments = self.block.arguments.iter().filter(|(name, _)| only(name));
-        let arguments = arguments.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let block = super::file::Stated { arguments, ..self.block.clone() };
-        BlockPart { names: self.names.clone(), block }.identity()
+    /// Adds the files that its arguments name to what they come from.
+    pub(super) fn add_named(&self, origin: &mut OriginText) {
+        for value in
+            ["arguments", "required_var_files", "optional_var_files"].into_iter().filter_map(|name| self.value(name))
+        {
+            let texts = value.elements().into_iter().flat_map(|all| all.iter()).filter_map(Value::as_text);
+            texts.for_each(|text| self.names.add_named(text, &[], origin));
+        }
+    }
+
+    /// The block with one argument alone.
+    fn argument(&self, name: &str) -> Self {
+        let only = self.block.arguments.get(name).map(|value| (name.to_owned(), value.clone()));
+        let block = super::file::Stated { arguments: only.into_iter().collect(), ..self.block.clone() };
+        Self { names: self.names.clone(), block }
     }
 }
 

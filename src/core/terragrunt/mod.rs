@@ -14,9 +14,12 @@ mod fileset;
 mod functions;
 mod generate;
 mod holes;
+mod identity;
 mod include;
 mod init;
 mod origin;
+mod origin_text;
+mod place;
 mod programs;
 mod reads;
 mod table;
@@ -25,41 +28,22 @@ mod tests;
 mod unread;
 mod variables;
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-
 use crate::config::ConfigError;
+use crate::evaluate::Failure;
 use crate::evaluate::syntax::NodeKind;
-use crate::evaluate::{Failure, Meter};
 use crate::finding::{Location, Position};
 use crate::lockfile;
-use crate::value::Budget;
-use context::Session;
 use file::ConfigFile;
-use include::{BlockPart, Merged, Part};
+use include::Merged;
+use place::{BlockPart, Part, Session};
 
-pub use context::{Environment, ParsedFiles, Vouched};
 pub use files::{DirectoryEntry, EntryKind, Files, Found, join, relative};
 pub use fileset::may_begin_with;
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
+pub use identity::UnitDescription;
+pub use place::{Environment, ParsedFiles, UnitRequest, Vouched};
 pub use unread::{Hole, Influence, Unread};
 pub use variables::{UnitVariables, VariableArgument};
-
-/// Which unit is read, and what is known around it.
-pub struct UnitRequest<'a> {
-    /// The path of its configuration file.
-    pub path: &'a str,
-    /// The path of the top of the working tree.
-    pub top: &'a str,
-    /// The files of the working tree.
-    pub files: &'a dyn Files,
-    /// What the settings say of the environment.
-    pub environment: &'a Environment,
-    /// What the settings vouch for.
-    pub vouched: &'a Vouched,
-    /// The files that were parsed for other units.
-    pub parsed: &'a ParsedFiles,
-}
 
 /// What the files of a unit say. Places are relative to the top of the working tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,29 +132,8 @@ impl Unit {
     }
 
     fn evaluate(request: &UnitRequest<'_>, takes_defaults: bool) -> Result<(Self, bool), Vec<ConfigError>> {
-        let session = Session {
-            files: request.files,
-            parsed: request.parsed,
-            environment: request.environment,
-            vouched: request.vouched,
-            top: request.top,
-            unit: request.path,
-            takes_defaults,
-            used_default: Cell::new(false),
-            errors: RefCell::default(),
-            strange: RefCell::default(),
-            mocks: Cell::default(),
-            is_scanning: Cell::default(),
-            notes: RefCell::default(),
-            lacks_values: Cell::new(false),
-            meter: Meter::default(),
-            read: RefCell::new(HashMap::new()),
-            count: Cell::new(0),
-        };
-        let names = match request.parsed.limit() {
-            None => session.open(request.path.to_owned(), None, 0),
-            Some(reason) => Err(Failure::Final(reason)),
-        };
+        let session = Session::new(request, takes_defaults);
+        let names = session.open(request.path.to_owned(), None, 0);
         let merged = names.and_then(|names| Ok((names.merged()?, names)));
         let mut unit = match merged {
             Ok((merged, names)) => {
@@ -188,7 +151,6 @@ impl Unit {
         unit.unread.extend(session.strange.take());
         unit.notes = session.notes.take();
         unit.is_template = session.lacks_values.get();
-        request.parsed.spend(Budget::UNITS.saturating_sub(session.meter.budget.left()));
         let errors = session.errors.take();
         if errors.is_empty() { Ok((unit, session.used_default.get())) } else { Err(errors) }
     }

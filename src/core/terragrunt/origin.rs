@@ -3,19 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Names;
 use super::files::{Found, join};
-use super::include::{BlockPart, name_of};
+use super::origin_text::OriginText;
+use super::place::{BlockPart, Names, name_of};
 use crate::evaluate::syntax::{Call, Node, NodeKind, Step};
 use crate::evaluate::{Expression, Scope};
-use crate::hash::Sha256Digest;
 use crate::value::{Type, Value};
 
 /// Over how many levels an origin is followed.
 const LEVELS: usize = 60;
 
-/// The longest description that stands for itself: others are known by their hash.
-const MOST: usize = 256;
+/// What it costs to look for a path, in bytes of a text.
+const LOOK: usize = 256;
 
 /// Functions whose results are numbers or bools.
 const SCALAR: [&str; 5] = ["can", "contains", "length", "tobool", "tonumber"];
@@ -55,54 +54,18 @@ impl Form {
     }
 }
 
-/// What an unknown value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    /// Equal for equal origins; `None` if it is not known.
-    pub(super) text: Option<String>,
-    /// The files that it names.
-    pub(super) files: BTreeSet<String>,
-}
-
-impl Origin {
-    fn empty() -> Self {
-        Self { text: Some(String::new()), files: BTreeSet::new() }
-    }
-
-    fn add(&mut self, part: &str) {
-        if let Some(text) = &mut self.text {
-            text.push_str(part);
-        }
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.files.extend(other.files.iter().cloned());
-        match &other.text {
-            Some(part) => self.add(part),
-            None => self.text = None,
-        }
-    }
-
-    /// The same, with a hash for a long text.
-    fn shortened(self) -> Self {
-        let shorten =
-            |text: String| if text.len() > MOST { Sha256Digest::of(text.as_bytes()).to_string() } else { text };
-        Self { text: self.text.map(shorten), ..self }
-    }
-}
-
 /// Where a part of an expression is written.
 #[derive(Clone, Copy)]
-pub(super) struct Site<'a, 's> {
+pub(super) struct WrittenAt<'a, 's> {
     pub(super) names: &'a Names<'s>,
     /// What names mean.
     pub(super) scope: &'a dyn Scope,
     pub(super) expression: Option<&'a Expression>,
 }
 
-impl<'a, 's> Site<'a, 's> {
+impl<'a, 's> WrittenAt<'a, 's> {
     fn of(names: &'a Names<'s>, expression: &'a Expression) -> Self {
-        Site { names, scope: names, expression: Some(expression) }
+        WrittenAt { names, scope: names, expression: Some(expression) }
     }
 
     /// The value, unless a part of it is unknown, or there is none.
@@ -112,8 +75,8 @@ impl<'a, 's> Site<'a, 's> {
     }
 
     /// What a part of an expression comes from.
-    pub(super) fn origin(&self, node: &Node) -> Origin {
-        let mut origin = Origin::empty();
+    pub(super) fn origin(&self, node: &Node) -> OriginText {
+        let mut origin = OriginText::of(String::new());
         if !self.names.is_of_unit() {
             let file = self.names.session.shown(&self.names.place.path);
             origin.add(&format!("{file}: "));
@@ -122,7 +85,7 @@ impl<'a, 's> Site<'a, 's> {
         origin.shortened()
     }
 
-    fn describe(&self, node: &Node, origin: &mut Origin, level: usize) {
+    fn describe(&self, node: &Node, origin: &mut OriginText, level: usize) {
         if level > LEVELS || origin.text.is_none() || self.names.session.meter.budget.left() == 0 {
             origin.text = None;
             return;
@@ -131,7 +94,7 @@ impl<'a, 's> Site<'a, 's> {
             origin.add(&format!("{value:?}"));
             return;
         }
-        let each = |nodes: &mut dyn Iterator<Item = &Node>, origin: &mut Origin| {
+        let each = |nodes: &mut dyn Iterator<Item = &Node>, origin: &mut OriginText| {
             origin.add("(");
             for node in nodes {
                 self.describe(node, origin, level + 1);
@@ -173,8 +136,8 @@ impl<'a, 's> Site<'a, 's> {
     }
 
     /// A local that is used as a whole is described once, as many may use it.
-    fn describe_reference(&self, node: &Node, origin: &mut Origin, level: usize) {
-        let describe = |origin: &mut Origin| {
+    fn describe_reference(&self, node: &Node, origin: &mut OriginText, level: usize) {
+        let describe = |origin: &mut OriginText| {
             self.follow(node, &[], level, &mut |site, end, way, level| site.describe_end(end, way, origin, level));
         };
         let local = match node.as_reference() {
@@ -184,7 +147,7 @@ impl<'a, 's> Site<'a, 's> {
         let known = &self.names.place.origins;
         let found = known.borrow().get(local).cloned();
         let described = found.unwrap_or_else(|| {
-            let mut described = Origin::empty();
+            let mut described = OriginText::of(String::new());
             describe(&mut described);
             described.shortened()
         });
@@ -192,7 +155,7 @@ impl<'a, 's> Site<'a, 's> {
         known.borrow_mut().insert(local.clone(), described);
     }
 
-    fn describe_call(&self, call: &Call, origin: &mut Origin, level: usize) {
+    fn describe_call(&self, call: &Call, origin: &mut OriginText, level: usize) {
         if call.name == "read_terragrunt_config" {
             origin.text = None;
             return;
@@ -204,17 +167,17 @@ impl<'a, 's> Site<'a, 's> {
             if OF_FILES.contains(&&*call.name)
                 && let Some(Value::String(text)) = self.known(argument)
             {
-                self.names.add_files(&text, origin);
+                self.names.add_named(&text, &[], origin);
             }
         }
         origin.add(")");
     }
 
     /// What is at the end of a reference: a name that leads no further, or a part of an expression with a way into it.
-    fn describe_end(&self, end: &Node, way: &[Way], origin: &mut Origin, level: usize) {
+    fn describe_end(&self, end: &Node, way: &[ReferenceStep], origin: &mut OriginText, level: usize) {
         let mut way = way;
         match (&end.kind, way) {
-            (NodeKind::Name(name), [Way::Part(label), rest @ ..]) if name == "dependency" => {
+            (NodeKind::Name(name), [ReferenceStep::Part(label), rest @ ..]) if name == "dependency" => {
                 match self.names.dependency(label) {
                     Some(dependency) => origin.join(&dependency.origin()),
                     None => origin.text = None,
@@ -227,9 +190,9 @@ impl<'a, 's> Site<'a, 's> {
         }
         for step in way {
             match step {
-                Way::Part(name) => origin.add(&format!(".{name}")),
-                Way::Splat(names) => origin.add(names),
-                Way::Unknown => origin.text = None,
+                ReferenceStep::Part(name) => origin.add(&format!(".{name}")),
+                ReferenceStep::Splat(names) => origin.add(names),
+                ReferenceStep::Unknown => origin.text = None,
             }
         }
     }
@@ -272,9 +235,9 @@ impl<'a, 's> Site<'a, 's> {
         }
     }
 
-    fn form_of_end(&self, end: &Node, way: &[Way], level: usize) -> Form {
+    fn form_of_end(&self, end: &Node, way: &[ReferenceStep], level: usize) -> Form {
         match (&end.kind, way) {
-            (NodeKind::Name(name), [Way::Part(label), ..]) if name == "dependency" => {
+            (NodeKind::Name(name), [ReferenceStep::Part(label), ..]) if name == "dependency" => {
                 let is_vouched =
                     ["dependency.*", &*format!("dependency.{label}")].iter().any(|it| self.names.vouches_for(it));
                 if is_vouched { Form::Plain } else { Form::Any }
@@ -304,16 +267,17 @@ impl<'a, 's> Site<'a, 's> {
     }
 
     /// Follows a reference to where its value is written: through locals, values, included files and files that are read.
-    fn follow(&self, node: &Node, way: &[Way], level: usize, end: &mut End<'_>) {
+    fn follow(&self, node: &Node, way: &[ReferenceStep], level: usize, end: &mut ReferenceEnd<'_>) {
         let names = self.names;
         let written = match (&node.kind, way) {
             _ if level > LEVELS => None,
             (NodeKind::Wrapped(inner), _) => return self.follow(inner, way, level + 1, end),
             (NodeKind::Traversal(root, steps), _) => {
-                let way: Vec<Way> = steps.iter().map(|step| self.way(step)).chain(way.iter().cloned()).collect();
+                let way: Vec<ReferenceStep> =
+                    steps.iter().map(|step| self.way(step)).chain(way.iter().cloned()).collect();
                 return self.follow(root, &way, level + 1, end);
             }
-            (NodeKind::Object(pairs), [Way::Part(part), rest @ ..]) => {
+            (NodeKind::Object(pairs), [ReferenceStep::Part(part), rest @ ..]) => {
                 let is_part = |(key, _): &&(Node, Node)| name_of(key) == Some(part);
                 let has_names = pairs.iter().all(|(key, _)| name_of(key).is_some());
                 match pairs.iter().rev().find(is_part) {
@@ -321,7 +285,7 @@ impl<'a, 's> Site<'a, 's> {
                     _ => None,
                 }
             }
-            (NodeKind::Name(name), [Way::Part(part), rest @ ..]) if self.is_of_file() => match &**name {
+            (NodeKind::Name(name), [ReferenceStep::Part(part), rest @ ..]) if self.is_of_file() => match &**name {
                 "local" => names.place.file.locals.get(part).map(|local| (names.clone(), local.clone(), rest)),
                 "values" => names.value_expression(part).map(|(values, value)| (values, value, rest)),
                 "include" => names.exposed(part).and_then(|included| part_of_config(included, rest)),
@@ -337,43 +301,48 @@ impl<'a, 's> Site<'a, 's> {
         if let Some((names, expression, rest)) = written
             && let Ok(node) = names.parse(&expression)
         {
-            return Site::of(&names, &expression).follow(&node, rest, level + 1, end);
+            return WrittenAt::of(&names, &expression).follow(&node, rest, level + 1, end);
         }
         end(self, node, way, level);
     }
 
-    fn way(&self, step: &Step) -> Way {
+    fn way(&self, step: &Step) -> ReferenceStep {
         match step {
-            Step::Name(name) => Way::Part(name.clone()),
+            Step::Name(name) => ReferenceStep::Part(name.clone()),
             Step::Index(key) => {
                 let key = self.known(key).and_then(|key| key.convert(&Type::String).ok());
-                key.and_then(|key| key.as_text().map(str::to_owned)).map_or(Way::Unknown, Way::Part)
+                key.and_then(|key| key.as_text().map(str::to_owned)).map_or(ReferenceStep::Unknown, ReferenceStep::Part)
             }
             Step::Splat(steps) if steps.iter().all(|step| matches!(step, Step::Name(_))) => {
-                Way::Splat(format!("{steps:?}"))
+                ReferenceStep::Splat(format!("{steps:?}"))
             }
-            Step::Splat(_) => Way::Unknown,
+            Step::Splat(_) => ReferenceStep::Unknown,
         }
     }
 }
 
 /// What is done where a reference ends.
-type End<'e> = dyn FnMut(&Site<'_, '_>, &Node, &[Way], usize) + 'e;
+type ReferenceEnd<'e> = dyn FnMut(&WrittenAt<'_, '_>, &Node, &[ReferenceStep], usize) + 'e;
 
 /// A step into a value.
 #[derive(Debug, Clone)]
-enum Way {
+enum ReferenceStep {
     Part(String),
     Splat(String),
     Unknown,
 }
 
 /// Where a part of a configuration is written, which others see.
-fn part_of_config<'s, 'w>(names: Names<'s>, way: &'w [Way]) -> Option<(Names<'s>, Expression, &'w [Way])> {
+fn part_of_config<'s, 'w>(
+    names: Names<'s>,
+    way: &'w [ReferenceStep],
+) -> Option<(Names<'s>, Expression, &'w [ReferenceStep])> {
     let file = &names.place.file;
     let (expression, rest) = match way {
-        [Way::Part(part), Way::Part(local), rest @ ..] if part == "locals" => (file.locals.get(local)?, rest),
-        [Way::Part(part), rest @ ..] if part == "inputs" && file.includes.is_empty() => {
+        [ReferenceStep::Part(part), ReferenceStep::Part(local), rest @ ..] if part == "locals" => {
+            (file.locals.get(local)?, rest)
+        }
+        [ReferenceStep::Part(part), rest @ ..] if part == "inputs" && file.includes.is_empty() => {
             (file.arguments.get("inputs")?, rest)
         }
         _ => return None,
@@ -383,27 +352,50 @@ fn part_of_config<'s, 'w>(names: Names<'s>, way: &'w [Way]) -> Option<(Names<'s>
 }
 
 impl Names<'_> {
+    /// What an expression comes from.
+    pub(super) fn origin_of(&self, expression: &Expression) -> OriginText {
+        let unknown = || OriginText { text: None, files: BTreeSet::new() };
+        self.parse(expression).map_or_else(|_| unknown(), |node| WrittenAt::of(self, expression).origin(&node))
+    }
+
     fn vouches_for(&self, name: &str) -> bool {
         self.session.vouched.plain.contains(name)
     }
 
-    /// Adds the files of the repository that an argument may name.
-    fn add_files(&self, argument: &str, origin: &mut Origin) {
-        for directory in [self.place.directory(), self.place.base()] {
-            let path = join(directory, argument);
-            if matches!(self.session.files.is_directory(&path), Found::Is(false)) {
-                origin.add(&format!("@{}", self.session.shown(&path)));
-                origin.files.insert(path);
+    /// Adds the files of the repository that a text may name, as a whole or with one of its words: from the directories of the unit and of
+    /// the file, and from some others.
+    pub(super) fn add_named(&self, text: &str, others: &[&str], origin: &mut OriginText) {
+        self.add_paths(text, others, origin, false);
+    }
+
+    /// The same; with `with_directories`, directories count like files.
+    pub(super) fn add_paths(&self, text: &str, others: &[&str], origin: &mut OriginText, with_directories: bool) {
+        let is_end = |char: char| char.is_whitespace() || "'\"`;&|()<>{}=,:".contains(char);
+        let words: BTreeSet<&str> = std::iter::once(text).chain(text.split(is_end)).collect();
+        for word in words.into_iter().filter(|word| !["", ".", "..", "/"].contains(word)) {
+            for directory in [self.place.directory(), self.place.base()].into_iter().chain(others.iter().copied()) {
+                let path = join(directory, word);
+                if self.session.meter.budget.spend_text(LOOK + path.len()).is_err() {
+                    origin.text = None;
+                    return;
+                }
+                let is_there = match self.session.files.is_directory(&path) {
+                    Found::Is(is_directory) => with_directories || !is_directory,
+                    _ => false,
+                };
+                if is_there && origin.files.insert(path.clone()) {
+                    origin.add(&format!("@{}", self.session.shown(&path)));
+                }
             }
         }
     }
 }
 
 impl BlockPart<'_> {
-    /// What its arguments are. Paths of dependencies and programs are those of files.
-    pub(super) fn origin(&self) -> Origin {
+    /// What its arguments are. Paths of dependencies are those of files.
+    pub(super) fn origin(&self) -> OriginText {
         let (names, block) = (&self.names, &self.block);
-        let mut origin = Origin::empty();
+        let mut origin = OriginText::of(String::new());
         origin.add(&format!("{} {:?}", block.kind, block.label));
         for (name, expression) in &block.arguments {
             origin.add(&format!(" {name}="));
@@ -411,18 +403,11 @@ impl BlockPart<'_> {
                 origin.text = None;
                 break;
             };
-            let site = Site::of(names, expression);
+            let site = WrittenAt::of(names, expression);
             site.describe(&node, &mut origin, 0);
-            match (&**name, site.known(&node)) {
-                ("config_path", Some(path)) => {
-                    let path = path.as_text().map(|path| join(names.place.directory(), path));
-                    origin.add(&names.session.shown(&path.unwrap_or_default()));
-                }
-                ("execute", Some(words)) => {
-                    let words = words.elements().map(|words| words.to_vec()).unwrap_or_default();
-                    words.iter().filter_map(Value::as_text).for_each(|word| names.add_files(word, &mut origin));
-                }
-                _ => {}
+            if let ("config_path", Some(path)) = (&**name, site.known(&node)) {
+                let path = path.as_text().map(|path| join(names.place.directory(), path));
+                origin.add(&names.session.shown(&path.unwrap_or_default()));
             }
         }
         origin.shortened()

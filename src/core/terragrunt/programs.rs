@@ -3,46 +3,71 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::context::Names;
-use super::include::{BlockPart, Included, Merged};
-use super::origin::Site;
+use super::files::join;
+use super::include::Merged;
+use super::origin::WrittenAt;
+use super::origin_text::OriginText;
+use super::place::{BlockPart, Included, Names};
 use super::unread::Influence;
 use crate::evaluate::Expression;
 use crate::evaluate::syntax::{Call, Node, NodeKind};
+use crate::finding::Location;
 use crate::hash::Sha256Digest;
 use crate::value::Value;
 
 impl Merged<'_> {
     /// Hooks, an engine, and a program by its path.
     pub(super) fn programs(&self) -> Vec<Influence> {
+        let module = self.module_directory();
         let blocks = self.hooks.iter().chain(&self.engine);
-        let mut programs: Vec<Influence> = blocks.map(BlockPart::as_program).collect();
+        let mut programs: Vec<Influence> = blocks.map(|block| block.as_program(module.as_deref())).collect();
         if let Some(part) = self.texts.get("terraform_binary") {
             let is_name = |text: &str| !text.contains(['/', '\\']);
             let text = part.optional_text().ok().flatten();
             if !text.as_deref().is_some_and(is_name) {
                 let place = part.expression.place.clone();
-                let identity = text.unwrap_or_else(|| part.names.identity(&part.expression));
-                programs.push(Influence { what: "the program of terraform_binary".to_owned(), place, identity });
+                let mut origin = part.names.origin_of(&part.expression);
+                text.iter().for_each(|text| part.names.add_named(text, &[], &mut origin));
+                let what = "the program of terraform_binary".to_owned();
+                programs.push(origin.influence(what, place, &part.names));
             }
         }
         programs
     }
+
+    /// The directory of a local module, where hooks run.
+    pub(super) fn module_directory(&self) -> Option<String> {
+        let source = self.source_part()?;
+        let text = source.optional_text().ok()??;
+        text.starts_with(['.', '/']).then(|| join(source.names.place.directory(), &text))
+    }
+}
+
+impl OriginText {
+    /// The influence of what this is the origin of: without a known text it is that of the file.
+    pub(super) fn influence(self, what: String, place: Location, names: &Names<'_>) -> Influence {
+        let identity = self.text.unwrap_or_else(|| names.digest());
+        Influence { what, place, identity, files: self.files.into_iter().collect() }
+    }
 }
 
 impl BlockPart<'_> {
-    fn as_program(&self) -> Influence {
-        let place = self.block.place.clone();
+    /// The program; `module` is the directory of the module, in which it runs.
+    fn as_program(&self, module: Option<&str>) -> Influence {
         let what = match &*self.block.kind {
             "engine" => "the engine".to_owned(),
             kind => format!("the {kind} {:?}", self.block.label),
         };
-        Influence { what, place, identity: self.identity() }
-    }
-
-    /// What its arguments are, or the text of the file if that is not known.
-    pub(super) fn identity(&self) -> String {
-        self.origin().text.unwrap_or_else(|| self.names.digest())
+        let value = |name: &str| self.block.arguments.get(name).and_then(|value| self.names.evaluate(value).ok());
+        let directory = self.names.place.directory();
+        let working_dir = value("working_dir").and_then(|place| Some(join(directory, place.as_text()?)));
+        let places: Vec<&str> = module.into_iter().chain(working_dir.as_deref()).collect();
+        let mut origin = self.origin();
+        for value in ["execute", "source"].into_iter().filter_map(value) {
+            let words = value.elements().map_or(std::slice::from_ref(&value), |words| words);
+            words.iter().filter_map(Value::as_text).for_each(|word| self.names.add_named(word, &places, &mut origin));
+        }
+        origin.influence(what, self.block.place.clone(), &self.names)
     }
 }
 
@@ -79,30 +104,22 @@ impl<'s> Names<'s> {
     }
 
     fn run_command(&self, expression: &Expression, call: Call) -> Influence {
-        let site = Site { names: self, scope: self, expression: Some(expression) };
+        let site = WrittenAt { names: self, scope: self, expression: Some(expression) };
         let known = call.arguments.iter().map(|argument| site.known(argument));
         let words = known.map(|value| value.and_then(|value| value.as_text().map(str::to_owned)));
         let program = words.flatten().find(|word| !word.starts_with("--terragrunt-"));
         let what = program.map_or_else(|| "run_cmd()".to_owned(), |program| format!("run_cmd({program:?}, …)"));
         let node = Node { at: 0, kind: NodeKind::Call(call) };
-        let identity = site.origin(&node).text.unwrap_or_else(|| self.digest());
-        Influence { what, place: expression.place.clone(), identity }
+        site.origin(&node).influence(what, expression.place.clone(), self)
     }
 
     /// The file that a call of `read_terragrunt_config` reads, if it is known.
     fn read_by(&self, expression: &Expression, call: &Call) -> Option<Self> {
-        let site = Site { names: self, scope: self, expression: Some(expression) };
+        let site = WrittenAt { names: self, scope: self, expression: Some(expression) };
         match site.known(call.arguments.first()?)? {
             Value::String(path) => self.config_at(&path),
             _ => None,
         }
-    }
-
-    /// What an expression comes from, or the text of the file if that is not known.
-    pub(super) fn identity(&self, expression: &Expression) -> String {
-        let site = Site { names: self, scope: self, expression: Some(expression) };
-        let origin = self.parse(expression).ok().and_then(|node| site.origin(&node).text);
-        origin.unwrap_or_else(|| self.digest())
     }
 
     fn digest(&self) -> String {

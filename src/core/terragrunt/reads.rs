@@ -2,11 +2,11 @@
 //!
 //! Source: terragrunt `pkg/config/config_helpers.go`; terraform 0.15 `lang/funcs/filesystem.go`.
 
-use super::context::{Names, unknown};
 use super::file::ConfigFile;
 use super::files::{Found, VALUES, join, parent};
 use super::fileset::FileSet;
 use super::functions::Call;
+use super::place::{Names, unknown};
 use crate::evaluate::syntax::Node;
 use crate::evaluate::{Evaluated, Failure, Meter, Reference, Scope};
 use crate::functions::{Function, Tools, clean};

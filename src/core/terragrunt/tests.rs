@@ -60,6 +60,7 @@ pub(super) fn read_with(
         environment: &environment,
         vouched,
         parsed: &ParsedFiles::default(),
+        roots: 1,
     })
 }
 
@@ -455,23 +456,61 @@ fn broken_files_are_errors() {
 }
 
 #[test]
-fn units_of_one_run_are_bounded_together() {
-    let text = "terraform {\n  source = \"${get_repo_root()}/m\"\n}\n";
-    let parsed = ParsedFiles::default();
-    let request = UnitRequest {
-        path: "/w/live/a/terragrunt.hcl",
-        top: "/w",
-        files: &Memory(&[("live/a/terragrunt.hcl", text)]),
-        environment: &Environment::new(),
-        vouched: &Vouched::default(),
-        parsed: &parsed,
+fn what_a_configuration_does_not_state_is_certainly_missing() {
+    let of = |file: &str, expression: &str| {
+        let text = format!("terraform {{\n  source = {expression} ? \"../yes\" : \"../no\"\n}}\n");
+        source(&text, &[("live/a/x.hcl", file)]).ok()
     };
-    assert!(Unit::read(&request).unwrap().unread.is_empty());
-    // Many thousands of such units are read.
-    assert!(parsed.spent.load(std::sync::atomic::Ordering::Relaxed) < 2_000);
-    parsed.spend(64 * crate::value::Budget::UNITS);
-    let reason = &Unit::read(&request).unwrap().unread[0].reason;
-    assert_eq!(reason, "it depends on units of one run that take more than 4096 MB to compute");
+    let read = "read_terragrunt_config(\"x.hcl\")";
+    let [yes, no] = ["../yes", "../no"].map(|text| Some(text.to_owned()));
+    for name in ["catalog", "engine", "errors", "exclude", "include", "prevent_destroy", "remote_state", "terraform"] {
+        assert_eq!(of("", &format!("can({read}.{name})")), no, "{name}");
+        assert_eq!(of("", &format!("try({read}[\"{name}\"], 5) == 5")), yes, "{name}");
+        assert_eq!(of("new_block {\n}\n", &format!("can({read}.{name})")), None, "{name}");
+    }
+    for (name, file) in [
+        ("catalog", "catalog {\n}\n"),
+        ("engine", "engine {\n  source = \"x\"\n}\n"),
+        ("exclude", "exclude {\n  if = true\n  actions = []\n}\n"),
+        ("prevent_destroy", "prevent_destroy = true\n"),
+        ("remote_state", "remote_state = null\n"),
+    ] {
+        assert_eq!(of(file, &format!("can({read}.{name})")), None, "{name}");
+        assert_eq!(of(file, &format!("{read}.{name} == null")), None, "{name}");
+    }
+    for name in ["dependencies", "iam_assume_role_duration", "inputs", "locals"] {
+        assert_eq!(of("", &format!("{read}.{name} == null")), yes, "{name}");
+    }
+    for name in ["dependency", "feature", "generate"] {
+        assert_eq!(of("", &format!("length({read}.{name}) == 0")), yes, "{name}");
+    }
+    for name in ["values", "skip", "retryable_errors", "new"] {
+        assert_eq!(of("", &format!("can({read}.{name})")), None, "{name}");
+    }
+    // Nobody makes an object open by a name, nor marks an attribute as missing.
+    for text in [r#"{ "\u0000" = 1 }"#, r#"{ "\u0000x" = 1, x = 2 }"#, r#"{ "\u0000" = 1, x = 2 }"#] {
+        assert_eq!(of("", &format!("can({text}.x)")), None, "{text}");
+    }
+    assert_eq!(of("", r#"can(jsondecode("{\"\\u0000\": 1}").x)"#), None);
+}
+
+#[test]
+fn the_more_units_the_less_each_may_take() {
+    let text = "terraform {\n  source = length([for i in range(200) : [for j in range(200) : j]]) == 200 ? \"../m\" : \"\"\n}\n";
+    let unread = |roots| {
+        let unit = Unit::read(&UnitRequest {
+            path: "/w/live/a/terragrunt.hcl",
+            top: "/w",
+            files: &Memory(&[("live/a/terragrunt.hcl", text)]),
+            environment: &Environment::new(),
+            vouched: &Vouched::default(),
+            parsed: &ParsedFiles::default(),
+            roots,
+        });
+        unit.unwrap().unread.into_iter().map(|part| part.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(unread(1), Vec::<String>::new());
+    assert_eq!(unread(1000), ["it depends on values that take more than 1 MB to compute"]);
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub struct Influence {
     pub place: Location,
     /// What the base and a change are compared by: what is written, and what its arguments are.
     pub identity: String,
+    /// The files and directories of the repository that it names, absolute: they decide what it does.
+    pub files: Vec<String>,
 }
 
 impl Unread {

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Unread;
-use super::context::{Names, known_or_unknown};
 use super::files::Found;
-use super::include::{BlockPart, Merged};
+use super::include::Merged;
+use super::place::{BlockPart, Names, known_or_unknown};
+use super::unread::Unread;
 use crate::config::VariableFile;
 use crate::evaluate::Meter;
 use crate::finding::Location;

@@ -30,14 +30,14 @@ pub enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// The tool certainly refuses the expression, unless something around it passes over that.
-    Refused(Refused),
+    Refused(CertainRefusal),
     /// There is no value, whatever is around: unknown, or a mistake that the tools find before they evaluate anything.
     Final(Unevaluated),
 }
 
 /// What the tool certainly refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct CertainRefusal {
     /// The row of the table.
     pub cause: Cause,
     /// The same in words.
@@ -49,7 +49,7 @@ pub struct Refused {
 impl Cause {
     /// A failure of this cause.
     pub fn refuses(self, reason: impl Into<String>) -> Failure {
-        Failure::Refused(Refused { cause: self, reason: reason.into(), place: None })
+        Failure::Refused(CertainRefusal { cause: self, reason: reason.into(), place: None })
     }
 }
 
@@ -70,7 +70,7 @@ impl Failure {
         match self {
             Self::Refused(refused) => {
                 let place = refused.place.or_else(|| Some(known.clone()));
-                Self::Refused(Refused { place, ..refused })
+                Self::Refused(CertainRefusal { place, ..refused })
             }
             Self::Final(reason) => Self::Final(reason.at(known)),
         }
@@ -81,7 +81,7 @@ impl Failure {
     pub fn within(self, what: &str) -> Self {
         match self {
             Self::Refused(refused) => {
-                Self::Refused(Refused { reason: format!("{what}: {}", refused.reason), ..refused })
+                Self::Refused(CertainRefusal { reason: format!("{what}: {}", refused.reason), ..refused })
             }
             failure @ Self::Final(_) => failure,
         }
@@ -97,7 +97,7 @@ impl From<Unevaluated> for Failure {
 impl From<Failure> for Unevaluated {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Refused(Refused { reason, place, .. }) => Self::Refused { reason, place },
+            Failure::Refused(CertainRefusal { reason, place, .. }) => Self::Refused { reason, place },
             Failure::Final(reason) => reason,
         }
     }

@@ -23,10 +23,10 @@ use std::sync::Arc;
 use crate::hcl::normal;
 
 pub use budget::{Budget, Unevaluated};
-pub use failure::{Cause, Failure, Refused};
+pub use failure::{Cause, CertainRefusal, Failure};
 pub use kind::Type;
 pub use number::Number;
-pub use shared::Shared;
+pub use shared::SharedParts;
 pub use unify::unify;
 
 /// The elements of a map or an object, by name.
@@ -44,15 +44,15 @@ pub enum Value {
     /// Text in normal form C; [`Value::text`] makes it.
     String(Arc<str>),
     /// Elements of one type, in order.
-    List(Type, Shared<[Value]>),
+    List(Type, SharedParts<[Value]>),
     /// Different known elements of one type, in the order in which the tools iterate over them; [`Value::set`] makes it.
-    Set(Type, Shared<[Value]>),
+    Set(Type, SharedParts<[Value]>),
     /// Elements of one type, by key.
-    Map(Type, Shared<Elements>),
+    Map(Type, SharedParts<Elements>),
     /// Elements of types of their own, in order.
-    Tuple(Shared<[Value]>),
+    Tuple(SharedParts<[Value]>),
     /// Attributes of types of their own.
-    Object(Shared<Elements>),
+    Object(SharedParts<Elements>),
     /// A value that only the tool can compute, and why.
     Unknown(Arc<Unevaluated>),
 }
@@ -61,14 +61,22 @@ pub enum Value {
 pub type Known<T> = Result<T, Arc<Unevaluated>>;
 
 impl Value {
-    /// The name of an attribute that stands for all those that an object may have besides: its value is unknown. No other name has
-    /// such a character.
-    pub const OPEN: &str = "\u{0}";
+    /// The name of what stands for all attributes that an object may have besides. With a name behind it, it says that the object does
+    /// not have that one. No other key begins so.
+    const OPEN: &str = "\u{0}";
+
+    /// An object that may have further attributes, but for some that it certainly does not have.
+    pub fn open_object<'n>(attributes: Elements, others: &Self, absent: impl IntoIterator<Item = &'n str>) -> Self {
+        let marks = absent.into_iter().chain([""]).map(|name| Arc::from(format!("{}{name}", Self::OPEN)));
+        let marked: Elements = attributes.into_iter().chain(marks.map(|mark| (mark, others.clone()))).collect();
+        Self::Object(marked.into())
+    }
 
     /// An attribute, or what stands for it.
     pub fn attribute(&self, name: &str) -> Option<&Self> {
         let attributes = self.attributes()?;
-        attributes.get(name).or_else(|| attributes.get(Self::OPEN))
+        let is_absent = || attributes.contains_key(&*format!("{}{name}", Self::OPEN));
+        attributes.get(name).or_else(|| attributes.get(Self::OPEN).filter(|_| !is_absent()))
     }
 
     /// True for an object that may have further attributes.
@@ -115,12 +123,12 @@ impl Value {
 
     /// A map of values of one type.
     pub fn map(kind: Type, elements: Elements) -> Self {
-        Self::Map(kind, elements.into())
+        if has_mark(&elements) { marked() } else { Self::Map(kind, elements.into()) }
     }
 
     /// An object.
     pub fn object(attributes: Elements) -> Self {
-        Self::Object(attributes.into())
+        if has_mark(&attributes) { marked() } else { Self::Object(attributes.into()) }
     }
 
     /// What it costs to go through all of it.
@@ -165,7 +173,7 @@ impl Value {
     }
 
     /// The elements of a list, set or tuple, in order.
-    pub fn elements(&self) -> Option<&Shared<[Self]>> {
+    pub fn elements(&self) -> Option<&SharedParts<[Self]>> {
         match self {
             Self::List(_, elements) | Self::Set(_, elements) | Self::Tuple(elements) => Some(elements),
             _ => None,
@@ -173,7 +181,7 @@ impl Value {
     }
 
     /// The elements of a map or object, by key.
-    pub fn attributes(&self) -> Option<&Shared<Elements>> {
+    pub fn attributes(&self) -> Option<&SharedParts<Elements>> {
         match self {
             Self::Map(_, elements) | Self::Object(elements) => Some(elements),
             _ => None,
@@ -216,6 +224,15 @@ impl Value {
             },
         }
     }
+}
+
+/// True for elements of which a key would be taken for what stands for others. It is the first one, as keys are sorted.
+fn has_mark(elements: &Elements) -> bool {
+    elements.keys().next().is_some_and(|key| key.starts_with(Value::OPEN))
+}
+
+fn marked() -> Value {
+    Value::unknown(Unevaluated::limit("a key that begins with the character U+0000"))
 }
 
 /// Whether the parts of two values are equal, of which one that differs decides. The type of an untyped null within is one that the

@@ -4,10 +4,10 @@
 
 use std::cmp::Ordering;
 
-use super::{Shared, Value};
+use super::{SharedParts, Value};
 
 /// The elements of a set in order, each once; `None` if one is no text, number, bool or null, as their order is one of hashes.
-pub(super) fn arrange(mut elements: Vec<Value>) -> Option<Shared<[Value]>> {
+pub(super) fn arrange(mut elements: Vec<Value>) -> Option<SharedParts<[Value]>> {
     if elements.iter().any(|value| value.elements().is_some() || value.attributes().is_some()) {
         return None;
     }

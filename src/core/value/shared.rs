@@ -8,13 +8,13 @@ use super::{Budget, Elements, Unevaluated, Value};
 /// Elements or attributes that several values may have in common. Their size is that of all that is in them, as often as it is
 /// there: a few shared parts make a huge value, which is small in memory and takes for ever to go through.
 #[derive(Debug)]
-pub struct Shared<T: ?Sized> {
+pub struct SharedParts<T: ?Sized> {
     parts: Arc<T>,
     size: u64,
     unknown: Option<Arc<Unevaluated>>,
 }
 
-impl<T: ?Sized> Shared<T> {
+impl<T: ?Sized> SharedParts<T> {
     /// What it costs to go through all of it.
     pub fn size(&self) -> u64 {
         self.size
@@ -26,13 +26,13 @@ impl<T: ?Sized> Shared<T> {
     }
 }
 
-impl<T: ?Sized> Clone for Shared<T> {
+impl<T: ?Sized> Clone for SharedParts<T> {
     fn clone(&self) -> Self {
         Self { parts: Arc::clone(&self.parts), size: self.size, unknown: self.unknown.clone() }
     }
 }
 
-impl<T: ?Sized> Deref for Shared<T> {
+impl<T: ?Sized> Deref for SharedParts<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -40,26 +40,26 @@ impl<T: ?Sized> Deref for Shared<T> {
     }
 }
 
-impl<T: ?Sized + PartialEq> PartialEq for Shared<T> {
+impl<T: ?Sized + PartialEq> PartialEq for SharedParts<T> {
     fn eq(&self, other: &Self) -> bool {
         self.parts == other.parts
     }
 }
 
-impl<T: ?Sized + Eq> Eq for Shared<T> {}
+impl<T: ?Sized + Eq> Eq for SharedParts<T> {}
 
 fn sum<'a>(parts: impl Iterator<Item = &'a Value>) -> u64 {
     parts.fold(Budget::ELEMENT, |sum, part| sum.saturating_add(part.size()))
 }
 
-impl From<Vec<Value>> for Shared<[Value]> {
+impl From<Vec<Value>> for SharedParts<[Value]> {
     fn from(parts: Vec<Value>) -> Self {
         let unknown = parts.iter().find_map(Value::unknown_part).cloned();
         Self { size: sum(parts.iter()), unknown, parts: parts.into() }
     }
 }
 
-impl From<Elements> for Shared<Elements> {
+impl From<Elements> for SharedParts<Elements> {
     fn from(parts: Elements) -> Self {
         let unknown = parts.values().find_map(Value::unknown_part).cloned();
         let names = parts.keys().fold(0u64, |sum, name| sum.saturating_add(super::budget::length(name.len())));

@@ -37,7 +37,7 @@ pub use fetched::{
 
 pub use paths::UnlistedPaths;
 pub use unit::{UnitFacts, UnitMemo, UnitOptions, UnitReferences};
-pub use unit::{add_paths_of_unit, facts_of_unit, place_of, program_of_unit, references_of_unit};
+pub use unit::{add_paths_of_unit, facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
 
 const TEST_DIRECTORY: &str = "tests";
@@ -144,6 +144,8 @@ pub struct Tree {
     pub searched: BTreeSet<PathBuf>,
     /// What a unit itself says, as far as that can be known.
     pub unit: Option<UnitFacts>,
+    /// True for a unit whose module is known and needs no variable for a source.
+    pub needs_no_variables: bool,
     /// True if there are files that only one of the tools reads.
     pub differs_by_tool: bool,
 }
@@ -496,6 +498,7 @@ impl Tree {
     pub fn and(mut self, other: &Self) -> Self {
         self.requirements.add_all(&other.requirements);
         self.complete &= other.complete;
+        self.needs_no_variables &= other.needs_no_variables;
         add_new(&mut self.missing, &other.missing);
         add_new(&mut self.unread_parts, &other.unread_parts);
         add_new(&mut self.holes, &other.holes);

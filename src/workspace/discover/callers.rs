@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
-use crate::disk::roots::UnitMemo;
+use crate::disk::roots::{UnitMemo, UnitOptions};
 use crate::parallel;
 use crate::path::worktree;
 
 pub(super) fn read(start: &Path, places: &[SurveyedDirectory], units: &Arc<UnitMemo>) -> Vec<Calls> {
-    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at], units))
+    let units = UnitOptions { memo: Arc::clone(units), roots: places.len(), ..UnitOptions::default() };
+    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at], &units))
 }
 
 #[derive(Debug, Default)]

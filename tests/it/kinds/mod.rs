@@ -6,6 +6,7 @@ mod cases;
 mod changes;
 mod covered;
 mod honest_units;
+mod influence;
 mod overlay;
 mod overridden;
 mod passed;

@@ -177,13 +177,13 @@ fn of_names() -> Vec<Pair> {
         named(
             "what live/other.hcl configures besides",
             "read_terragrunt_config(\"other.hcl\").@.x",
-            ["dependency", "locals"],
+            ["values", "locals"],
             &[OTHER],
         ),
         named(
             "what live/other.hcl configures besides",
             "read_terragrunt_config(\"other.hcl\").@.x",
-            ["generate", "locals"],
+            ["skip", "locals"],
             &[OTHER],
         ),
         unit("there is no include \"c\"", &of_includes("get_parent_terragrunt_dir(\"@\")"), ["c", "a"], &[ROOT]),

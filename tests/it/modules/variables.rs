@@ -248,6 +248,12 @@ fn values_of_the_environment_are_not_shown() {
     let run = workspace.tflock(&registry, TERRAFORM).ended_with(2);
     assert!(run.stderr.contains("m/(value of TF_VAR_f)"), "{run}");
     assert!(!run.stderr.contains(secret) && !run.stdout.contains(secret), "{run}");
+    let remote = main.replace("./m/", &format!("https://{}/m/", registry.host()));
+    workspace.write("main.tf", &remote);
+    let run = workspace.tflock(&registry, ["verify"]);
+    assert!(run.stdout.contains("(value of TF_VAR_f), which is sent to no server"), "{run}");
+    assert!(registry.requests().iter().all(|request| !request.path.contains(secret)), "{run}");
+    workspace.write("main.tf", &main);
     workspace.git(["init", "--quiet"]);
     workspace.git(["add", "."]);
     workspace.git(["commit", "--quiet", "-m", "base"]);

@@ -261,7 +261,7 @@ impl Base {
             let read = root.read();
             let is_changed = touches(self.changes_beside_comments()?, root.settings().places(), &read)
                 || read.texts.iter().any(|text| self.changes.touch(text));
-            if is_new || is_changed || units.is_read_less(root) {
+            if is_new || is_changed && !units.is_as_before(root)? || units.is_read_less(root) {
                 root.deny_unread();
             }
         }
@@ -294,7 +294,11 @@ impl Base {
         let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| place.join(name));
         let is_changed =
             locks.iter().any(|file| self.changes.touch(file)) || touches(&self.changes, [place, tests], &root.read());
-        self.settings_changed || is_unreadable || is_changed || units.is_read_less(root)
+        self.settings_changed
+            || is_unreadable
+            || is_changed
+            || units.is_read_less(root)
+            || units.has_changed_influence(root)
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.

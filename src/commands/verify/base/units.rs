@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::{Base, directory_of, name_of};
+use super::{Base, directory_of, name_of, touches};
 use crate::addr::Hostname;
-use crate::commands::verify::root::{GateRoot, GateRoots, init_override};
-use crate::config::{ModuleSource, UNIT_FILES};
+use crate::commands::verify::root::{GateRoot, GateRoots, ReadPaths, init_override};
+use crate::config::{ModuleSource, UNIT_FILES, is_read};
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, place_of};
+use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, identity_of_unit, place_of};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::FileKind;
 use crate::lockfile::FILE_NAME;
 use crate::parallel::{self, locked};
 use crate::path::links::FileRefusal;
-use crate::path::{RepoPath, shown};
+use crate::path::{RepoPath, lexical, shown};
 use crate::redact;
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, Influence, literal_source};
 
@@ -109,12 +109,17 @@ impl<'b> UnitsBefore<'b> {
             return known.clone();
         }
         let facts = self.files.unit_file(way).and_then(|name| {
-            let options = UnitOptions { memo: Arc::clone(&self.memo), ..options.clone() };
+            let options = self.with_memo(options.clone());
             let place = self.base.top.join(&**way);
             facts_of_unit(&place, Some((&self.files, name)), &options).ok().map(Arc::new)
         });
         locked(&self.known).insert(way.clone(), facts.clone());
         facts
+    }
+
+    /// The same options for files of the base.
+    fn with_memo(&self, options: UnitOptions) -> UnitOptions {
+        UnitOptions { memo: Arc::clone(&self.memo), ..options }
     }
 
     /// The directories of all units.
@@ -152,6 +157,36 @@ impl<'b> UnitsBefore<'b> {
         self.before(root).is_none_or(|before| now.is_read_less_than(&before))
     }
 
+    /// True for a unit of which the same is read as at the base, and of which the rest comes from the same: nothing that decides about it
+    /// changed.
+    pub(super) fn is_as_before(&self, root: &GateRoot) -> Result<bool, Error> {
+        let settings = root.settings();
+        let (place, way) = (&settings.place, self.base.way_to(&settings.place));
+        let (Some(tree), Some(name)) = (root.tree().filter(|tree| tree.unit.is_some()), self.files.unit_file(&way))
+        else {
+            return Ok(false);
+        };
+        let with_variables = !tree.needs_no_variables;
+        let (options, options_before) = (settings.unit_options(), self.with_memo(settings.unit_options()));
+        let now = identity_of_unit(place, None, with_variables, &options);
+        let before = identity_of_unit(place, Some((&self.files, name)), with_variables, &options_before);
+        let is_known = now.text.is_some() && now.text == before.text && !self.base.settings_changed;
+        if !is_known || now.files.iter().any(|file| self.base.changes.touch(file)) {
+            return Ok(false);
+        }
+        // What Terragrunt reads counts by what it says; what the module reads counts by itself.
+        let changes = self.base.changes_beside_comments()?;
+        let is_of_module = |name: &str| is_read(name) && !UNIT_FILES.contains(&name);
+        let is_evaluated = |place: &Path| {
+            let name = place.file_name().unwrap_or_default().to_string_lossy();
+            !is_of_module(&name) && now.asked.contains(place)
+        };
+        let evaluated = changes.paths().filter(|path| is_evaluated(&self.base.top.join(path))).collect();
+        let mut read = ReadPaths { listed: Vec::new(), ..root.read() };
+        read.files.retain(|file| !is_evaluated(&lexical(&self.base.top, file)));
+        Ok(!touches(&changes.without(&evaluated), settings.places(), &read))
+    }
+
     /// Judges what decides about a unit beyond its files: what no unit of the base has is not read, or denied.
     pub(super) fn judge(&self, root: &mut GateRoot) {
         let Some(unit) = root.unit() else { return };
@@ -163,7 +198,9 @@ impl<'b> UnitsBefore<'b> {
                 lost.push(UnreadPart { reason: hole.part.reason.clone(), place: hole.part.place.clone() });
             }
         }
-        let is_new = |it: &&Influence| !self.origins(&options).init_overrides.contains(&it.identity);
+        let is_new = |it: &&Influence| {
+            !self.origins(&options).init_overrides.contains(&it.identity) || self.changes_files_of(it)
+        };
         let new: Vec<Finding> = unit.init_overrides.iter().filter(is_new).map(init_override).collect();
         if !lost.is_empty() {
             root.lose_holes(&lost);
@@ -174,21 +211,38 @@ impl<'b> UnitsBefore<'b> {
         });
     }
 
-    /// The findings about programs of a unit that no unit of the base starts.
+    /// True if a file changed that something names.
+    fn changes_files_of(&self, influence: &Influence) -> bool {
+        let changes = &self.base.changes;
+        influence.files.iter().map(Path::new).any(|file| changes.touch(file) || changes.touch_below(file))
+    }
+
+    /// True if a file changed that a program of a unit, or what decides about its `init`, names.
+    pub(super) fn has_changed_influence(&self, root: &GateRoot) -> bool {
+        let influences = root.unit().into_iter().flat_map(|unit| unit.programs.iter().chain(&unit.init_overrides));
+        influences.into_iter().any(|influence| self.changes_files_of(influence))
+    }
+
+    /// The findings about programs of a unit that no unit of the base starts, or of which a file changed.
     pub(super) fn new_programs(&self, root: &GateRoot) -> Vec<Finding> {
         let Some(unit) = root.unit().filter(|unit| !unit.programs.is_empty()) else { return Vec::new() };
         let before = self.before(root);
         let origins = || self.origins(&root.settings().unit_options());
-        let is_old = |it: &&Influence| {
+        let is_old = |it: &Influence| {
             let was_here =
                 before.as_ref().is_some_and(|unit| unit.programs.iter().any(|old| old.identity == it.identity));
             was_here || origins().programs.contains(&it.identity)
         };
-        let finding = |Influence { what, place, .. }: &Influence| {
-            let message = format!("{what} starts a program, and the base has none like it");
-            Finding::new(Rule::ProgramChanged, message).in_file(&*place.file).at(place.position)
+        let finding = |influence: &Influence| {
+            let Influence { what, place, .. } = influence;
+            let message = match (is_old(influence), self.changes_files_of(influence)) {
+                (false, _) => format!("{what} starts a program, and the base has none like it"),
+                (true, true) => format!("{what} starts a program, and a file that it names changed"),
+                (true, false) => return None,
+            };
+            Some(Finding::new(Rule::ProgramChanged, message).in_file(&*place.file).at(place.position))
         };
-        unit.programs.iter().filter(|it| !is_old(it)).map(finding).collect()
+        unit.programs.iter().filter_map(finding).collect()
     }
 
     /// The findings about units that a lock file of the base covered and that none covers now, or another one; `roots` are those with
@@ -224,6 +278,7 @@ impl<'b> UnitsBefore<'b> {
             (None, Some(settings)) => UnitOptions {
                 environment: settings.unit_environment,
                 vouched: settings.vouched,
+                roots: self.ways().len(),
                 ..UnitOptions::default()
             },
             (None, None) => UnitOptions::default(),

@@ -243,7 +243,7 @@ impl ModuleNames<'_> {
             Inputs::Root => match self.surroundings.variables.get(name) {
                 Some(value @ (VariableValue::Text(text) | VariableValue::Environment(text))) => {
                     if matches!(value, VariableValue::Environment(_)) {
-                        redact::remember_as(text, &format!("(value of TF_VAR_{name})"));
+                        redact::remember_variable(name, text);
                     }
                     let is_plain =
                         variable.kind.is_none() || matches!(kind, TypeExpression::Plain(kind) if kind.is_primitive());

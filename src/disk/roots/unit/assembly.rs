@@ -133,7 +133,8 @@ impl Assembly {
     ) -> Option<Result<AssembledFiles, Vec<TreeError>>> {
         let within = dir.strip_prefix(&self.module).ok()?.to_owned();
         let is_hidden = within.components().any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."));
-        let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path) == within);
+        // A directory is there too if something is generated in one below it.
+        let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path).starts_with(&within));
         // Whatever it is there: it may be a link.
         let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).symlink_metadata().is_ok();
         let is_top = within.as_os_str().is_empty();

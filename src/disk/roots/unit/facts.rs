@@ -1,8 +1,9 @@
 //! What the gate compares of a unit with what it was at the base.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use super::{ReadUnit, Relocation, UnitOptions, evaluate, read, slashed, source};
+use super::{ReadUnit, Relocation, UnitOptions, evaluate, name_of, place_of, read, request, slashed, source};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::path::lexical;
@@ -88,6 +89,43 @@ pub fn facts_of_unit(
         unit
     };
     Ok(UnitFacts::of(&unit, &relocate))
+}
+
+/// What a unit is compared by that is not read whole.
+#[derive(Debug, Default)]
+pub struct UnitIdentity {
+    /// `None` if that is not known.
+    pub text: Option<String>,
+    /// The files whose contents decide what is not read, absolute.
+    pub files: Vec<PathBuf>,
+    /// Each path that was looked at for it: what it says is a part of the text.
+    pub asked: BTreeSet<PathBuf>,
+}
+
+/// What the unit in a directory is compared by; `of` as in [`facts_of_unit`].
+pub fn identity_of_unit(
+    root: &Path,
+    of: Option<(&dyn Files, &str)>,
+    with_variables: bool,
+    options: &UnitOptions,
+) -> UnitIdentity {
+    let tree = WorkTree::of(root);
+    let (relocate, own) = Relocation::with_files(&tree, options);
+    let listed = of.is_none().then(|| roots::list(root, Dialect::Terraform));
+    let name = match (&of, &listed) {
+        (Some((_, name)), _) => name,
+        (_, Some(Ok(files))) => name_of(files),
+        _ => return UnitIdentity::default(),
+    };
+    let path = format!("{}/{name}", relocate.place);
+    let request = request(&relocate, &path, of.map_or(&own, |(files, _)| files), options);
+    let identity = terragrunt::UnitDescription::of(&request, with_variables);
+    let place = |path: &String| place_of(tree.boundary(), path);
+    UnitIdentity {
+        text: identity.text,
+        files: identity.files.iter().filter_map(place).collect(),
+        asked: own.record().asked,
+    }
 }
 
 fn source_of(unit: &Unit, relocate: &Relocation) -> Option<String> {

@@ -20,7 +20,7 @@ use crate::path::worktree::WorkTree;
 use crate::terragrunt::{self, Environment, Files, ParsedFiles, Unit, UnitRequest, Unread, VariableArgument, Vouched};
 
 pub(super) use assembly::{AssembledFiles, Assembly, is_test};
-pub use facts::{UnitFacts, facts_of_unit};
+pub use facts::{UnitFacts, facts_of_unit, identity_of_unit};
 pub use files::place_of;
 use files::{Record, RepositoryFiles, UnitFiles, path_of};
 pub(super) use source::CALL;
@@ -35,6 +35,8 @@ pub struct UnitOptions {
     /// The hosts that modules with computed sources may come from; `None` for any.
     pub hosts: Option<BTreeSet<Hostname>>,
     pub memo: Arc<UnitMemo>,
+    /// How many root modules share what may be computed in a run.
+    pub roots: usize,
 }
 
 /// What units of one run share.
@@ -68,9 +70,8 @@ pub struct UnitReferences {
 }
 
 /// What the unit in a directory refers to, whatever the environment is.
-pub fn references_of_unit(root: &Path, memo: &Arc<UnitMemo>) -> UnitReferences {
-    let options = UnitOptions { memo: Arc::clone(memo), ..UnitOptions::default() };
-    let read = super::list(root, Dialect::Terraform).ok().and_then(|files| read(root, &files, &options).ok());
+pub fn references_of_unit(root: &Path, options: &UnitOptions) -> UnitReferences {
+    let read = super::list(root, Dialect::Terraform).ok().and_then(|files| read(root, &files, options).ok());
     let Some(ReadUnit { unit, relocate, .. }) = read else {
         return UnitReferences { has_unknown_module: true, refers: true, ..UnitReferences::default() };
     };
@@ -115,15 +116,25 @@ fn evaluate(
     files: &dyn Files,
     options: &UnitOptions,
 ) -> Result<Unit, Vec<TreeError>> {
-    let request = UnitRequest {
-        path: &format!("{}/{name}", relocate.place),
+    let path = format!("{}/{name}", relocate.place);
+    Unit::read(&request(relocate, &path, files, options)).map_err(|errors| relocate.errors(errors))
+}
+
+fn request<'a>(
+    relocate: &'a Relocation,
+    path: &'a str,
+    files: &'a dyn Files,
+    options: &'a UnitOptions,
+) -> UnitRequest<'a> {
+    UnitRequest {
+        path,
         top: &relocate.top,
         files,
         environment: &options.environment,
         vouched: &options.vouched,
         parsed: &options.memo.parsed,
-    };
-    Unit::read(&request).map_err(|errors| relocate.errors(errors))
+        roots: options.roots,
+    }
 }
 
 /// Reads the unit in a directory, and assembles its modules.

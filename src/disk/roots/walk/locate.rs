@@ -28,6 +28,14 @@ struct WantedModule<'c> {
 /// Where a module is installed, and its version if it is of a registry.
 type InstalledPlace = (PathBuf, Option<ModuleVersion>);
 
+/// The address of a module, unless it is remote and contains a value of the environment: no server gets to know one.
+fn not_secret(address: String) -> Result<String, Unevaluated> {
+    match redact::variable_in(&address).filter(|_| !address.starts_with('.')) {
+        Some(value) => Err(Unevaluated::limit(format!("{value}, which is sent to no server, unlike that of --var"))),
+        None => Ok(address),
+    }
+}
+
 impl Walk<'_> {
     /// The directory of a called module; `None` if it is missing and that is accepted, or reported already.
     pub(super) fn locate(
@@ -42,7 +50,8 @@ impl Walk<'_> {
         let text = match &source.text {
             Text::Known(text) => text.clone(),
             Text::Expression(expression) => {
-                match from.scope.evaluate(expression, Purpose::Source, self.surroundings()).and_then(not_null) {
+                let text = from.scope.evaluate(expression, Purpose::Source, self.surroundings()).and_then(not_null);
+                match text.and_then(|text| if is_installed { Ok(text) } else { not_secret(text) }) {
                     Ok(text) => text,
                     Err(problem) => {
                         let wanted = WantedModule { call, key, source: None, constraints: None };

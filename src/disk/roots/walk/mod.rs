@@ -283,6 +283,7 @@ impl<'o> Walk<'o> {
             module_lock: None,
             warnings: self.warnings,
             files_read: self.files_read,
+            needs_no_variables: false,
             differs_by_tool: self.differs_by_tool,
         })
     }

@@ -30,7 +30,9 @@ pub(in crate::disk::roots) fn load(
     let places: HashMap<_, _> = places.map(|(path, place)| (shown(&path), place)).collect();
     let mut unread = std::mem::take(&mut walk.assembly.unread);
     let unknown = walk.assembly.unknown_variables.take();
-    unread.extend(unknown.filter(|_| walk.surroundings.get().is_some()));
+    let uses_variables = walk.surroundings.get().is_some();
+    unread.extend(unknown.filter(|_| uses_variables));
+    let has_module = walk.assembly.has_module;
     let lock_of_module = located.as_ref().map(|located| located.dir.join(lockfile::FILE_NAME));
     walk.looked_for.extend(lock_of_module.clone().filter(|path| *path != Path::new(lockfile::FILE_NAME)));
     walk.searched.append(&mut walk.assembly.searched);
@@ -43,6 +45,7 @@ pub(in crate::disk::roots) fn load(
     })?;
     tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
     tree.unread_parts = unread;
+    tree.needs_no_variables = has_module && !uses_variables && tree.missing.is_empty();
     tree.requirements.relocate(|origin| {
         if let Some(place) = places.get(&origin.file) {
             origin.file = place.file.to_path_buf();
