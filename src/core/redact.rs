@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::percent_decode_str;
 
 /// The tokens that this process came to know, and what stands for them. A server may send back in any field what it was sent, so only
 /// the last step before printing can take them out.
@@ -46,12 +47,20 @@ pub fn variable_in(text: &str) -> Option<String> {
 /// Source: Sonatype Nexus Repository 3.88, which takes them as the last name in the address of a registry's service.
 pub fn remember_in_path(address: &str) {
     for name in address.split('/') {
+        let plain = percent_decode_str(name).decode_utf8_lossy();
         // Its padding hides nothing.
-        let token = name.trim_end_matches("%3D").trim_end_matches('=');
-        if STANDARD_NO_PAD.decode(token).is_ok_and(|bytes| bytes.is_ascii() && bytes.contains(&b':')) {
+        let token = plain.trim_end_matches('=');
+        if is_user_and_password(token) {
             remember(token);
+            remember(name);
         }
     }
+}
+
+fn is_user_and_password(token: &str) -> bool {
+    let decoded = STANDARD_NO_PAD.decode(token).or_else(|_| URL_SAFE_NO_PAD.decode(token));
+    let text = decoded.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.is_some_and(|text| text.contains(':') && !text.contains(char::is_control))
 }
 
 /// A text as it may be printed: without the tokens that are known by now, also in the form that URLs and JSON give them.
@@ -200,11 +209,15 @@ mod tests {
 
     #[test]
     fn a_user_and_a_password_in_a_path_are_taken_out() {
-        // `lab-user:lab-word`, `nobody:x`, and a name that decodes to another one.
+        // `lab-user:lab-word`, `nobody:x`, `me:~~~???` in three spellings, a password that is not ASCII, and a name that is none of these.
         for (token, shown) in [
             ("bGFiLXVzZXI6bGFiLXdvcmQ=", "…="),
             ("bGFiLXVzZXI6bGFiLXdvcmQ%3D", "…%3D"),
             ("bm9ib2R5Ong", "…"),
+            ("bWU6fn5+Pz8%2F", "…"),
+            ("bWU6fn5%2bPz8%2f", "…"),
+            ("bWU6fn5-Pz8_", "…"),
+            ("bGFiOnfDtnJk", "…"),
             ("cHJvdmlkZXJz", "cHJvdmlkZXJz"),
         ] {
             remember_in_path(&format!("https://h.example/repository/terraform/v1/providers/{token}/"));

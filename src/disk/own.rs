@@ -14,7 +14,7 @@ use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use super::atomic::put_in_place;
+use super::atomic::{self, put_in_place};
 use super::files;
 use crate::parallel::locked;
 use crate::path::links::{FileRefusal, refuse_on_the_way, refused};
@@ -56,9 +56,9 @@ const PRIVATE: u32 = 0o700;
 /// Directories of packages, which root modules may lead to.
 pub const SHELF: u32 = 0o755;
 
-/// How files of ours are opened.
+/// What a file of ours is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum OpenFor {
     Read,
     Append,
     /// To be locked; made if it is missing.
@@ -134,7 +134,7 @@ impl OwnFolder {
     /// The bytes of a file. What is not there, not safe, no regular file, too large or unreadable counts as missing.
     pub fn read(&self, way: &Path) -> Option<Vec<u8>> {
         let path = self.existing(way.parent()?)?.join(way.file_name()?);
-        let file = open(&path, Access::Read).ok()?;
+        let file = open(&path, OpenFor::Read).ok()?;
         let found = file.metadata().ok()?;
         self.check(&found, way).ok()?;
         files::contents(file, &found).ok()
@@ -147,15 +147,15 @@ impl OwnFolder {
     /// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
     pub fn replace(&self, way: &Path, bytes: &[u8]) -> io::Result<()> {
         let directory = self.directory(way.parent().unwrap_or(Path::new("")))?;
-        let mut file = tempfile::NamedTempFile::new_in(&directory).map_err(|reason| io::Error::from(reason.kind()))?;
-        file.write_all(bytes)?;
+        let mut file = atomic::new_file(".tmp".as_ref(), &directory)?;
+        file.as_file_mut().write_all(bytes)?;
         put_in_place(file, &directory.join(way.file_name().unwrap_or_default()))
     }
 
     /// Opens a file to append to it. What is no file there is replaced by one.
     pub fn append(&self, way: &Path) -> io::Result<File> {
         let path = self.directory(way.parent().unwrap_or(Path::new("")))?.join(way.file_name().unwrap_or_default());
-        let opened = open(&path, Access::Append).and_then(|file| {
+        let opened = open(&path, OpenFor::Append).and_then(|file| {
             let found = file.metadata()?;
             self.check(&found, way)?;
             if found.is_file() { Ok(file) } else { Err(refused(FileRefusal::NotAFile)) }
@@ -163,7 +163,7 @@ impl OwnFolder {
         match opened {
             Err(reason) if Unsafe::of(&reason).is_none() && reason.kind() != io::ErrorKind::PermissionDenied => {
                 self.replace(way, b"")?;
-                open(&path, Access::Append)
+                open(&path, OpenFor::Append)
             }
             done => done,
         }
@@ -172,7 +172,7 @@ impl OwnFolder {
     /// A file to be locked, made if it is missing; nothing is written to it.
     pub fn lock_file(&self, way: &Path) -> io::Result<File> {
         let path = self.directory(way.parent().unwrap_or(Path::new("")))?.join(way.file_name().unwrap_or_default());
-        let file = open(&path, Access::Lock)?;
+        let file = open(&path, OpenFor::Lock)?;
         let found = file.metadata()?;
         self.check(&found, way)?;
         if found.is_file() { Ok(file) } else { Err(refused(FileRefusal::NotAFile)) }
@@ -241,8 +241,8 @@ impl OwnFolder {
         let Some(fault) = fault_of(found) else { return Ok(()) };
         let path = if way.as_os_str().is_empty() { self.place.clone() } else { self.place.join(way) };
         Err(self.refused(match fault {
-            Fault::Foreign(owner) => Unsafe::Foreign { path, owner },
-            Fault::Open => Unsafe::Open { path, top: self.place.clone() },
+            Danger::Foreign(owner) => Unsafe::Foreign { path, owner },
+            Danger::Open => Unsafe::Open { path, top: self.place.clone() },
         }))
     }
 
@@ -254,19 +254,19 @@ impl OwnFolder {
 
 /// Why other users decide about a file or a directory.
 #[cfg_attr(not(unix), expect(dead_code, reason = "owners are not read here"))]
-enum Fault {
+enum Danger {
     Foreign(u32),
     Open,
 }
 
 #[cfg(unix)]
-fn fault_of(found: &fs::Metadata) -> Option<Fault> {
+fn fault_of(found: &fs::Metadata) -> Option<Danger> {
     use std::os::unix::fs::MetadataExt as _;
 
     if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
-        return Some(Fault::Foreign(found.uid()));
+        return Some(Danger::Foreign(found.uid()));
     }
-    (found.mode() & 0o022 != 0).then_some(Fault::Open)
+    (found.mode() & 0o022 != 0).then_some(Danger::Open)
 }
 
 /// True if only the user and root may write to a file or directory.
@@ -294,7 +294,7 @@ fn close_to_group(_: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn fault_of(_: &fs::Metadata) -> Option<Fault> {
+fn fault_of(_: &fs::Metadata) -> Option<Danger> {
     None
 }
 
@@ -351,12 +351,12 @@ fn open_directory(place: &Path) -> io::Result<File> {
 }
 
 /// Opens a file, no link and no pipe that waits.
-fn open(path: &Path, access: Access) -> io::Result<File> {
+fn open(path: &Path, purpose: OpenFor) -> io::Result<File> {
     let mut options = File::options();
-    match access {
-        Access::Read => options.read(true),
-        Access::Append => options.append(true).create(true),
-        Access::Lock => options.read(true).write(true).create(true).truncate(false),
+    match purpose {
+        OpenFor::Read => options.read(true),
+        OpenFor::Append => options.append(true).create(true),
+        OpenFor::Lock => options.read(true).write(true).create(true).truncate(false),
     };
     #[cfg(unix)]
     {

@@ -241,7 +241,7 @@ pub fn write_report(path: &Path, text: &str) -> io::Result<()> {
         return std::fs::write(&place, text);
     }
     let mut temporary = new_file(".tmp".as_ref(), &directory)?;
-    temporary.write_all(text.as_bytes())?;
+    temporary.as_file_mut().write_all(text.as_bytes())?;
     set_mode(temporary.as_file(), OUTPUT, &place)?;
     put_in_place(temporary, &place)
 }

@@ -26,9 +26,9 @@ pub enum Waited {
     GaveUp,
 }
 
-type Report = Box<dyn Fn(String) + Send + Sync>;
+type Listener = Box<dyn Fn(String) + Send + Sync>;
 
-static REPORT: Mutex<Option<Report>> = Mutex::new(None);
+static REPORT: Mutex<Option<Listener>> = Mutex::new(None);
 
 /// Sets who is told what a run waits for.
 pub fn report_to(report: impl Fn(String) + Send + Sync + 'static) {

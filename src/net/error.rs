@@ -315,7 +315,9 @@ impl ShownUrl {
         shown.set_fragment(None);
         let query = shown.query().map(redact::query);
         shown.set_query(None);
-        let mut text = bounded(shown.as_str(), MAX_SHOWN);
+        // Before a part of it is cut off, which would leave the rest of a token.
+        redact::remember_in_path(shown.path());
+        let mut text = bounded(&redact::secrets(shown.as_str()), MAX_SHOWN);
         if let Some(query) = query {
             text.push('?');
             text.push_str(&bounded(&query, MAX_SHOWN));
@@ -366,6 +368,11 @@ mod tests {
             shown("https://tok@h.example:8443/?secret&X-Amz-Signature=1"),
             "https://h.example:8443/?…&X-Amz-Signature=…"
         );
+        // `lab-user:lab-name`, whole and where the text is cut.
+        for before in ["", &"a".repeat(MAX_SHOWN - 40)] {
+            let url = format!("https://h.example/{before}/bGFiLXVzZXI6bGFiLW5hbWU=/acme/x");
+            assert!(!shown(&url).contains("bGFi") && shown(&url).contains('…'), "{}", shown(&url));
+        }
         assert_eq!(ShownUrl::from_text("me:pw@host:path/x.git?k=v").as_str(), "host:path/x.git");
         assert_eq!(ShownUrl::from_text("//me:pw@host/x").as_str(), "host/x");
     }

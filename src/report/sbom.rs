@@ -214,12 +214,15 @@ fn go_modules(contents: &InventoryContents) -> Vec<GoModule> {
     modules
 }
 
-/// The package that a module was built from; a local directory is none.
+/// The package that a module was built from; a local directory is none, and no package has a path with `..` in it.
 fn purl(module: &GoModule) -> Option<String> {
     if module.is_local() {
         return None;
     }
     let module = module.built();
+    if module.path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return None;
+    }
     let (namespace, name) =
         module.path.rsplit_once('/').map_or((None, &*module.path), |(space, name)| (Some(space), name));
     let mut url = PackageUrl::new("golang", name).ok()?;
@@ -377,4 +380,28 @@ fn packages_of(inventory: &Inventory, part: &str, id: &str) -> (Vec<Value>, Vec<
         }
     }
     (packages, relations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program says it was built from may be anything.
+    #[test]
+    fn no_package_is_outside_of_its_namespace() {
+        for (path, expected) in [
+            ("example.com/a/b", Some("pkg:golang/example.com/a/b@v1")),
+            ("stdlib", Some("pkg:golang/stdlib@v1")),
+            ("..", None),
+            ("example.com/../a", None),
+            ("example.com/./a", None),
+            ("example.com//a", None),
+            ("/a", None),
+            ("a/", None),
+        ] {
+            let module =
+                GoModule { path: path.to_owned(), version: "v1".to_owned(), sum: String::new(), replace: None };
+            assert_eq!(purl(&module).as_deref(), expected, "{path}");
+        }
+    }
 }

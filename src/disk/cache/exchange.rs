@@ -247,7 +247,7 @@ pub fn write_entry(entry: &Path, line: &str) -> io::Result<bool> {
     refuse_on_the_way(directory, directory)?;
     std::fs::create_dir_all(directory)?;
     let mut temporary = new_file(".tmp".as_ref(), directory)?;
-    temporary.write_all(line.as_bytes())?;
+    temporary.as_file_mut().write_all(line.as_bytes())?;
     set_mode(temporary.as_file(), OUTPUT, entry)?;
     match temporary.persist_noclobber(entry) {
         Ok(_) => Ok(true),

@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::LAYOUT;
 use crate::disk::own::{OwnFolder, known_as};
 use crate::error::{Error, ErrorKind};
+
+/// The folder of this layout. Another layout gets another folder; old ones are left alone.
+pub(in crate::disk) const LAYOUT: &str = "v1";
 
 /// Why the cache could not be written or pruned. Nothing but time is lost.
 #[derive(Debug, thiserror::Error)]

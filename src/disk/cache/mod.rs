@@ -32,14 +32,12 @@ use crate::path::{lexical, shown};
 use exchange::Exported;
 use folder::{fan_out, replace};
 
+pub(super) use folder::LAYOUT;
 pub use folder::{CacheError, Pruned};
 pub use index::{IndexEntry, IndexOrigin};
 pub use programs::ProgramRecord;
 pub use prune::{Prune, Stats};
 pub use release::{LockedBy, ReleasePackage, ReleaseRecord};
-
-/// The folder of this layout. Another layout gets another folder; old ones are left alone.
-pub(super) const LAYOUT: &str = "v1";
 
 /// The folder of module packages and of what is known of where they are, which has a layout of its own.
 pub const MODULES: &str = "v2/modules";

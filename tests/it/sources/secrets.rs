@@ -143,6 +143,47 @@ fn no_module_shows_a_secret() {
     });
 }
 
+/// A user and a password in the address of a service, as Nexus has them.
+#[test]
+fn no_path_of_a_service_shows_a_secret() {
+    let token = STANDARD.encode(format!("user:{SECRET}"));
+    let names = [token.clone(), token.replace('=', "%3D")];
+    let rows: Vec<_> = names.iter().flat_map(|name| [None, Some(401), Some(404)].map(|fault| (name, fault))).collect();
+    side_by_side(&rows, |(name, fault)| {
+        let mut registry = widget().module("acme/net/lab", "1.0.0", &[("main.tf", "locals {}\n")]);
+        if let Some(status) = *fault {
+            for endpoint in [Endpoint::Versions, Endpoint::ModuleVersions, Endpoint::Other] {
+                registry = registry.answers(endpoint, Answer::refusal(status, format!("no entry for {name}")));
+            }
+        }
+        let base = format!("https://{}/repository/tf/v1", registry.host());
+        let service = |kind| format!("\"{kind}.v1\" = \"{base}/{kind}/{name}/\"");
+        let block = format!(
+            "host \"nexus.example\" {{\n services = {{\n {}\n {}\n }}\n}}\n",
+            service("providers"),
+            service("modules")
+        );
+        let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"nexus.example/acme/widget\"\n    }\n  }\n}\n\n\
+                    module \"net\" {\n  source  = \"nexus.example/acme/net/lab\"\n  version = \"1.0.0\"\n}\n";
+        let workspace = Workspace::with_files(&[("main.tf", main)]).cli_config(&block);
+        let net = format!("--source=net:{base}/{name}/");
+        let lock = ["lock", "--lock-modules", "--platform=linux_amd64"];
+        let locked = workspace.tflock(&registry, lock);
+        assert_eq!(locked.code == Some(0), fault.is_none(), "{locked}");
+        assert!(registry.requests().iter().any(|request| request.path.contains(&**name)), "{locked}");
+        for command in [&lock[..], &["verify"], &["verify", &net], &["outdated"], &["explain", "acme/widget"], &["get"]]
+        {
+            for more in ["-v", "--format=json", "--report=markdown=report.md"] {
+                let run = workspace.tflock(&registry, command.iter().chain(&[more]));
+                shows_none(&run);
+                let written = workspace.has("report.md").then(|| workspace.read("report.md")).unwrap_or_default();
+                let shown = format!("{}{}{written}", run.stdout, run.stderr);
+                assert!(!shown.contains(token.trim_end_matches('=')), "{run}");
+            }
+        }
+    });
+}
+
 /// A program below `home`, which says this and ends with this exit code.
 #[cfg(unix)]
 fn helper(workspace: &Workspace, path: &str, says: &str, code: i32) {

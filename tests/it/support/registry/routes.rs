@@ -57,6 +57,11 @@ pub struct Place<'a> {
 /// Reads a path.
 pub fn place(path: &str) -> Place<'_> {
     let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    // Nexus has a prefix, and a token in the path.
+    let segments = match segments[..] {
+        ["repository", _, version, service, _, ref rest @ ..] => [&[version, service], rest].concat(),
+        _ => segments,
+    };
     let at = |endpoint, namespace: &str, kind: &str, rest: &[&'static str]| {
         (endpoint, format!("{namespace}/{kind}"), rest.to_vec())
     };
