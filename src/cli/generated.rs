@@ -46,7 +46,7 @@ fn overview(all: clap::Command, below: &str) -> clap::Command {
             let _ = writeln!(template, "{}", format!("  {names:<20}  {about}").trim_end());
         }
     }
-    let footer = "\n`tflock help COMMAND` explains a command, `tflock --help` the options of all,\n`tflock help --all` lists every command";
+    let footer = "\n`tflock help COMMAND` explains a command, `tflock --help` the options that all\ncommands share, `tflock help --all` lists every command";
     let hidden = all.mut_subcommands(|command| command.hide(true));
     hidden.help_template(template + footer + below)
 }

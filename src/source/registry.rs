@@ -77,7 +77,8 @@ impl Registry {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = |words: Option<&str>| {
             let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-            let message = format!("provider registry {} does not have a provider named {addr}{words}", addr.host());
+            let (namespace, name) = (addr.namespace(), addr.type_name());
+            let message = format!("{} has no provider {namespace}/{name}{words}", addr.host());
             let error = Error::new(ErrorKind::UnknownProvider, message).about(addr.clone());
             let hint = step!("check its source address; `tflock why` shows every place that requires it");
             Miss::Absent(error.hint(hint))

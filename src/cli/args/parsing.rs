@@ -16,7 +16,7 @@ use crate::workspace::ToolSelection;
 /// Completes, explains and checks dependency lock files of OpenTofu and Terraform.
 ///
 /// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, adds the hashes of every platform in one
-/// pass, and explains changes to the file. It needs neither tool installed, no backend credentials and no init. (This is
+/// pass, and explains changes to the file. It needs no Terraform or OpenTofu, no backend credentials and no init. (This is
 /// not about state locking.)
 #[derive(Debug, Parser)]
 #[command(

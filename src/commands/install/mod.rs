@@ -48,7 +48,7 @@ const ATTEMPTS: usize = 8;
 /// h1: is recorded is installed. `tflock get` installs the locked modules alone.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock install -r && terraform init -lockfile=readonly\n  tflock install --check\n  tflock install hashicorp/aws --platform linux_arm64"
+    after_help = "Examples:\n  tflock install && terraform init -lockfile=readonly\n  tflock install --check\n  tflock install hashicorp/aws --platform linux_arm64"
 )]
 pub(crate) struct InstallArgs {
     /// The only providers to install.
