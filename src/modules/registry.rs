@@ -155,15 +155,18 @@ fn refused(module: &RegistryModule, error: NetError, sent: bool) -> Error {
             let message = format!("module registry {} does not have the module {module}", module.host);
             Error::new(ErrorKind::NotFound, message).hint("check the source of the module call")
         }
-        Some(401 | 403) => {
+        Some(status @ (401 | 403)) => {
             let variable = token_variable_shown(&module.host);
             let (refused, hint) = if sent {
-                ("rejected the given authentication credentials", "check the token in")
+                ("although credentials were sent to it", "check the token in")
             } else {
-                ("requires authentication credentials", "put a token into")
+                ("and no credentials were sent to it", "put a token into")
             };
-            Error::new(ErrorKind::Unauthorized, format!("host {} {refused} for module {module}", module.host))
-                .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
+            Error::new(
+                ErrorKind::Unauthorized,
+                format!("host {} answered {status} for module {module}, {refused}", module.host),
+            )
+            .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
         }
         _ => {
             let message = format!("the request to the registry for module {module} failed: {error}");

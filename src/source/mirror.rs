@@ -376,7 +376,7 @@ impl NetworkMirror {
         self.request(addr, name, DocumentKind::Metadata, token).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
-                Some(401 | 403) => unauthorized(&self.host, sent).into(),
+                Some(status @ (401 | 403)) => unauthorized(&self.host, status, sent).into(),
                 _ => unanswered(MIRROR, addr, error).into(),
             }
         })

@@ -132,14 +132,14 @@ impl From<Miss> for Error {
 }
 
 /// 401 or 403 of a host, with credentials or without.
-fn unauthorized(host: &Hostname, sent: bool) -> Error {
+fn unauthorized(host: &Hostname, status: u16, sent: bool) -> Error {
     let (refused, hint) = if sent {
-        ("rejected the given authentication credentials", "check the token in")
+        ("although credentials were sent to it", "check the token in")
     } else {
-        ("requires authentication credentials", "put a token into")
+        ("and no credentials were sent to it", "put a token into")
     };
     let variable = token_variable_shown(host);
-    Error::new(ErrorKind::Unauthorized, format!("host {host} {refused}"))
+    Error::new(ErrorKind::Unauthorized, format!("host {host} answered {status}, {refused}"))
         .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
 }
 

@@ -182,7 +182,7 @@ impl Registry {
         let request = DocumentRequest::new(url, DocumentKind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => absent(error.words()),
-            Some(401 | 403) => unauthorized(addr.host(), token.is_some()).into(),
+            Some(status @ (401 | 403)) => unauthorized(addr.host(), status, token.is_some()).into(),
             _ => unanswered(REGISTRY, addr, error).into(),
         })
     }
