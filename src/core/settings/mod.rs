@@ -58,7 +58,7 @@ pub struct Settings {
     pub hosts: BTreeMap<Hostname, HostRules>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
-    /// SharedParts, as each nested file repeats those around it.
+    /// Shared, as each nested file repeats those around it.
     pub bans: Vec<Arc<Ban>>,
     pub exemptions: Vec<Exemption>,
     /// The levels of rules, by id.

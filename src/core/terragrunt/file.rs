@@ -84,7 +84,7 @@ impl ConfigFile {
         if way.is_empty() {
             let arguments = contents.arguments.iter().map(|argument| &argument.name);
             self.stated =
-                arguments.chain(contents.blocks.iter().map(|block| &block.kind)).map(|name| name.to_string()).collect();
+                arguments.chain(contents.blocks.iter().map(|block| &block.kind)).map(ToString::to_string).collect();
         }
         for block in &contents.blocks {
             let inner = joined(way, &block.kind);

@@ -211,7 +211,6 @@ impl Call<'_, '_> {
     /// The first directory above with a file. Nothing is known of what is above the working tree.
     fn find_in_parents(&self, name: Option<&str>, fallback: Option<&str>) -> Evaluated {
         let session = self.names.session;
-        let files = session.files;
         let name = name.filter(|name| !name.is_empty());
         let mut directory = self.names.place.directory();
         for _ in 0..MOST_PARENTS {
@@ -225,7 +224,7 @@ impl Call<'_, '_> {
             };
             for candidate in candidates {
                 let is_above = !is_within(session.top, &candidate);
-                match files.is_directory(&candidate) {
+                match session.look(&candidate) {
                     Found::Is(_) => return Ok(Value::text(candidate)),
                     Found::Missing => {}
                     Found::Denied(_) if is_above => return Ok(self.not_found_in_parents(name, fallback)),

@@ -13,9 +13,6 @@ use crate::value::{Type, Value};
 /// Over how many levels an origin is followed.
 const LEVELS: usize = 60;
 
-/// What it costs to look for a path, in bytes of a text.
-const LOOK: usize = 256;
-
 /// Functions whose results are numbers or bools.
 const SCALAR: [&str; 5] = ["can", "contains", "length", "tobool", "tonumber"];
 
@@ -375,11 +372,11 @@ impl Names<'_> {
         for word in words.into_iter().filter(|word| !["", ".", "..", "/"].contains(word)) {
             for directory in [self.place.directory(), self.place.base()].into_iter().chain(others.iter().copied()) {
                 let path = join(directory, word);
-                if self.session.meter.budget.spend_text(LOOK + path.len()).is_err() {
+                if self.session.meter.budget.left() == 0 {
                     origin.text = None;
                     return;
                 }
-                let is_there = match self.session.files.is_directory(&path) {
+                let is_there = match self.session.look(&path) {
                     Found::Is(is_directory) => with_directories || !is_directory,
                     _ => false,
                 };

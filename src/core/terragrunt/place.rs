@@ -21,6 +21,9 @@ use crate::value::{Budget, Cause, Elements, Type, Unevaluated, Value};
 /// What a stack adds to a unit that it generates.
 const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
 
+/// What it costs to look for a path, in bytes of a text.
+const LOOK: usize = 256;
+
 /// Over how many files one file may read another one.
 const LEVELS: usize = 12;
 
@@ -214,6 +217,14 @@ impl<'s> Session<'s> {
         Ok(names)
     }
 
+    /// Whether a path leads to a directory. Each look is paid for.
+    pub(super) fn look(&self, path: &str) -> Found<bool> {
+        match self.meter.budget.spend_text(LOOK + path.len()) {
+            Ok(()) => self.files.is_directory(path),
+            Err(_) => Found::Denied("which is one path too many to look for".to_owned()),
+        }
+    }
+
     /// The bytes of a file that the repository must have.
     pub(super) fn text(&self, path: &str) -> Result<Arc<[u8]>, Failure> {
         match self.files.read(path) {
@@ -359,7 +370,7 @@ impl BlockPart<'_> {
     }
 }
 
-impl<'s> Names<'s> {
+impl Names<'_> {
     /// Notes, once, what is assumed in this file.
     pub(super) fn note(&self, reason: String) {
         let file = self.session.shown(&self.place.path);

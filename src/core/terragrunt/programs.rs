@@ -27,7 +27,9 @@ impl Merged<'_> {
             if !text.as_deref().is_some_and(is_name) {
                 let place = part.expression.place.clone();
                 let mut origin = part.names.origin_of(&part.expression);
-                text.iter().for_each(|text| part.names.add_named(text, &[], &mut origin));
+                if let Some(text) = &text {
+                    part.names.add_named(text, &[], &mut origin);
+                }
                 let what = "the program of terraform_binary".to_owned();
                 programs.push(origin.influence(what, place, &part.names));
             }

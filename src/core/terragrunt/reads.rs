@@ -15,9 +15,8 @@ use crate::value::{Elements, Type, Unevaluated, Value};
 impl<'s> Names<'s> {
     /// The configuration file at a path, which may be that of its directory; what is not known of it, if so.
     fn config_file(&self, path: &str) -> Found<String> {
-        let files = self.session.files;
         let denied = |path: &str, reason: String| Found::Denied(format!("{}, {reason}", self.session.shown(path)));
-        match files.is_directory(path) {
+        match self.session.look(path) {
             Found::Is(true) => {}
             Found::Is(false) => return Found::Is(path.to_owned()),
             Found::Missing => return Found::Missing,
@@ -25,7 +24,7 @@ impl<'s> Names<'s> {
         }
         for name in ["terragrunt.hcl.json", "terragrunt.hcl"] {
             let file = join(path, name);
-            match files.is_directory(&file) {
+            match self.session.look(&file) {
                 Found::Is(_) => return Found::Is(file),
                 Found::Missing => {}
                 Found::Denied(reason) => return denied(&file, reason),
@@ -115,7 +114,7 @@ impl Call<'_, '_> {
     }
 
     fn file_exists(&self, path: &str) -> Evaluated {
-        match self.names.session.files.is_directory(path) {
+        match self.names.session.look(path) {
             Found::Is(false) => Ok(Value::Bool(true)),
             Found::Is(true) => self.refuse("it is a directory"),
             Found::Missing => Ok(Value::Bool(false)),

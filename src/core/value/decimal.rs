@@ -12,6 +12,9 @@ use super::{Cause, Failure, Number};
 /// How many digits a number may be written with.
 const DIGITS: usize = 1000;
 
+/// Beyond the whole numbers that are written without a look at their precision.
+const SMALL: u64 = 1 << 52;
+
 /// The largest exponent of ten.
 const POWER: i64 = 1000;
 
@@ -149,6 +152,12 @@ fn raise(digits: &[u8], point: i64) -> (Vec<u8>, i64) {
 /// As the tools turn it into a string: without an exponent.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Whole numbers of fewer bits than the precision have no shorter digits than their own.
+        let is_small =
+            |whole: &i64| *whole != 0 && whole.unsigned_abs() < SMALL && self.precision > SMALL.ilog2().into();
+        if let Some(whole) = self.to_i64().filter(is_small) {
+            return write!(f, "{whole}");
+        }
         let (digits, point) = if self.is_zero() { (Vec::new(), 0) } else { self.shortest_digits() };
         let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
         let digit =
