@@ -280,7 +280,10 @@ pub fn read_umask() {
     UMASK.get_or_init(|| {
         let umask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
         rustix::process::umask(umask);
-        umask.bits().into()
+        // It has 16 bits on macOS.
+        #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "32 bits on Linux"))]
+        let taken: u32 = umask.bits().into();
+        taken
     });
 }
 
