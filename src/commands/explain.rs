@@ -27,7 +27,7 @@ use crate::step::Step;
 use crate::topics;
 use crate::verify::provenance::judge_release;
 use crate::version::Version;
-use crate::workspace::{ProviderNames, RootModule, RunSettings};
+use crate::workspace::{ProviderNames, RunSettings};
 
 /// Explain a rule, a hash or a provider.
 ///
@@ -120,7 +120,7 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<ReadRoots, Error> {
         match root {
             Ok(root) => {
                 // An unreadable lock file must not be passed over in silence.
-                errors.extend(RootModule::open(root.settings()).and_then(|own| own.decoded().map(drop)).err());
+                errors.extend(root.decoded().err());
                 roots.push((path, root));
             }
             // Without a lock file there is nothing to report.

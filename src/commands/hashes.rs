@@ -234,7 +234,7 @@ fn contradicted(file: &Path, entry: &IndexEntry, known: &PackageHash) -> Finding
         entry.size,
         entry.zh,
     );
-    Finding { level: Level::Deny, ..Finding::new(Rule::IndexDiffers, message).in_file(file) }
+    Finding::new(Rule::IndexDiffers, message).in_file(file).at_level(Level::Deny)
 }
 
 #[derive(Debug, Clone)]
@@ -353,8 +353,8 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     let sources = PackageSources::new(services, &cache);
     let stores = publishing.stores(&services.scope.directories(), &sources, services)?;
     let published = publishing.publish(computed(&cache.entries(), &cache.programs()), &sources, stores)?;
-    let deny = |finding| Finding { level: Level::Deny, ..finding };
-    let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
+    let contradictions = publishing.contradictions(&published, &cache).into_iter();
+    let findings = contradictions.map(|finding| finding.at_level(Level::Deny)).collect();
     let Published { news, known, .. } = published;
     let body = Ok(Body::Cache(CacheReport::Published { index: publishing.shown, news, known }));
     let outcome = Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]);

@@ -27,7 +27,7 @@ use crate::step::Step;
 use crate::trust::pins::Signer;
 use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::words::first_of;
-use crate::workspace::{LockedRoot, NamedProviders, ProviderNames, Reading, RootModule, RunSettings};
+use crate::workspace::{NamedProviders, ProviderNames, Reading, Root, RunSettings};
 
 /// List the entries of the lock file.
 ///
@@ -61,42 +61,42 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     if args.modules {
         let mut unread = UnreadPlaces::new();
         let outcome = targets.outcome("list", &roots, |settings| {
-            let mut root = RootModule::open(settings)?;
-            root.read_configuration(Reading::LENIENT)?;
+            let root = Root::open(settings, Reading::LENIENT)?.whole()?;
             add_unread(&mut unread, &root);
             Ok(Body::Modules(used_modules(&root)))
         });
         return Ok(Outcome { notes: unread_notes(&unread).into(), ..outcome });
     }
     let (cache, wanted) = (services.open_cache_of(&roots), NamedProviders::new(&args.providers));
-    let mut opened =
-        parallel::each(roots.len(), parallel::cores(), |at| RootModule::open_locked(&roots[at])).into_iter();
+    let opened = parallel::each(roots.len(), parallel::cores(), |at| Root::open_locked(&roots[at]));
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
     let mut unread: Vec<(&Path, String)> = Vec::new();
-    let outcome = targets.outcome("list", &roots, |root| {
-        let LockedRoot { lock, tree, unread: reason } =
-            opened.next().unwrap_or_else(|| RootModule::open_locked(root)).inspect_err(|_| wanted.miss())?;
-        let requirements = tree.as_deref().map(|tree| &tree.requirements);
-        let names = ProviderNames { requirements, lock: Some(&lock.lock), dialect: root.dialect };
+    let bodies = opened.iter().map(|root| {
+        let root = root.as_ref().map_err(|error| {
+            wanted.miss();
+            error.clone()
+        })?;
+        let (lock, settings, names) = (root.locked()?, &root.settings, root.names());
         wanted.see(names);
-        // Root modules with equal files and rules share one list.
-        let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
+        // Root modules with equal files and rules share one list; all of them stay open, so an address means one content.
+        let files = [Arc::as_ptr(lock).addr(), root.tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
         let shared = shared.entry(files).or_default();
-        let is_like = |other: &RunSettings| other.dialect == root.dialect && other.settings == root.settings;
+        let is_like = |other: &RunSettings| other.dialect == settings.dialect && other.settings == settings.settings;
         let known = shared.iter().find(|(other, _)| is_like(other)).map(|(_, entries)| Arc::clone(entries));
         let entries = known.unwrap_or_else(|| {
             let only: Vec<ProviderAddr> = args.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
             let is_wanted = |listed: &Listed| args.providers.is_empty() || only.contains(&listed.address);
-            let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
+            let mut entries = entries(settings, &lock.lock, root.tree.as_deref(), &cache);
             entries.retain(is_wanted);
             let entries = Arc::new(entries);
-            shared.push((root, Arc::clone(&entries)));
+            shared.push((settings, Arc::clone(&entries)));
             entries
         });
         let is_open = entries.iter().any(|listed| listed.required.is_none());
-        unread.extend(reason.filter(|_| is_open).map(|reason| (&*root.path, reason)));
+        unread.extend(root.unread_reason().filter(|_| is_open).map(|reason| (&*settings.path, reason)));
         Ok(Body::Entries(entries))
     });
+    let outcome = targets.outcome_of_each("list", &roots, bodies);
     let notes = without_lock(&targets).into_iter().chain(unknown(&unread, outcome.many)).collect();
     Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
 }
@@ -139,7 +139,7 @@ pub(super) fn not_locked(text: &str) -> Error {
         .hint(step!("`tflock list` shows all"))
 }
 
-fn used_modules(module: &RootModule) -> Vec<UsedModule> {
+fn used_modules(module: &Root) -> Vec<UsedModule> {
     let Some(tree) = &module.tree else { return Vec::new() };
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let used = |(call, source): (&str, &str), request: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
@@ -266,9 +266,9 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), NamedProviders::new(providers));
     let mut unread = UnreadPlaces::new();
     let mut outcome = targets.outcome("why", &roots, |settings| {
-        let mut root = RootModule::open(settings)?;
+        let root = Root::open(settings, Reading::LENIENT)?;
         root.decoded()?;
-        root.read_configuration(Reading::LENIENT)?;
+        let root = root.whole()?;
         named.see(ProviderNames { lock: None, ..root.names() });
         notes.extend(remarks(&root));
         add_unread(&mut unread, &root);
@@ -309,7 +309,7 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
 }
 
 /// Notes about the configuration.
-fn remarks(root: &RootModule) -> Vec<String> {
+fn remarks(root: &Root) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
         let place = root.settings.lock_file_shown();
@@ -321,7 +321,7 @@ fn remarks(root: &RootModule) -> Vec<String> {
 /// Where what is not read is, by the reason: it may call further modules and require further providers.
 type UnreadPlaces = BTreeMap<String, Vec<String>>;
 
-fn add_unread(unread: &mut UnreadPlaces, root: &RootModule) {
+fn add_unread(unread: &mut UnreadPlaces, root: &Root) {
     for part in root.tree.iter().flat_map(|tree| &tree.unread_parts) {
         let file = file_from(&root.settings.path, &part.place.file);
         unread.entry(part.reason.clone()).or_default().push(format!("{}:{}", shown(&file), part.place.position));
@@ -335,7 +335,7 @@ fn unread_notes(unread: &UnreadPlaces) -> Vec<String> {
 
 /// The providers that a text names. A bare type names all that modules understand by it: one that declares no source means another
 /// provider than one that does.
-fn meant(root: &RootModule, names: &ProviderNames<'_>, text: &str) -> Result<Vec<ProviderAddr>, Error> {
+fn meant(root: &Root, names: &ProviderNames<'_>, text: &str) -> Result<Vec<ProviderAddr>, Error> {
     let required = root.requirements().into_iter().flat_map(Requirements::iter);
     let of_type: Vec<ProviderAddr> =
         required.map(|(addr, _)| addr).filter(|addr| addr.type_name() == text).cloned().collect();
@@ -343,7 +343,7 @@ fn meant(root: &RootModule, names: &ProviderNames<'_>, text: &str) -> Result<Vec
 }
 
 /// The requirements for each provider; empty without configuration.
-fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
+fn requirements(root: &Root, providers: &[String]) -> Result<Body, Error> {
     let names = root.names();
     let only: Vec<Vec<ProviderAddr>> =
         providers.iter().map(|text| meant(root, &names, text)).collect::<Result<_, _>>()?;

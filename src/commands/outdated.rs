@@ -29,7 +29,7 @@ use crate::requirements::Requirements;
 use crate::settings::{Date, VERSION_RULES};
 use crate::step::Value;
 use crate::version::{ModuleConstraints, ModuleVersion, Version, VersionList, newest_allowed};
-use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings};
+use crate::workspace::{NamedProviders, Reading, Root, RunSettings};
 
 /// Show what `upgrade` would select, and what is newer.
 ///
@@ -191,7 +191,7 @@ fn chosen(choice: Answer) -> Result<Chosen, Error> {
             Ok(Chosen { version: Some(selected.version().clone()), passed_over: left.collect() })
         }
         Err(Refusal::Finding(finding, _)) if VERSION_RULES.contains(&finding.rule) => {
-            let reason = finding.message.clone();
+            let reason = finding.message().to_owned();
             let too_young = finding.rule == Rule::TooYoung;
             let excluded = finding.version.map(|version| PassedOver { version: *version, reason, too_young });
             Ok(Chosen { version: None, passed_over: excluded.into_iter().collect() })
@@ -223,9 +223,8 @@ fn modules(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<
 
 /// The rows of one root module, and why some are missing.
 fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error> {
-    let mut module = RootModule::open(settings)?;
-    module.read_configuration(Reading::LENIENT)?;
-    let Some(tree) = &module.tree else { return Ok((OutdatedModules::default(), Vec::new())) };
+    let root = Root::open(settings, Reading::LENIENT)?.whole()?;
+    let Some(tree) = &root.tree else { return Ok((OutdatedModules::default(), Vec::new())) };
     let mut errors = settings.not_installed_in(tree, |_| true);
     let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
     let calls: Vec<CalledModule<'_>> =

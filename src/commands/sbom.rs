@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::git::Git;
 use crate::hash::PackageHash;
 use crate::hash::archive::ProgramFile;
-use crate::lockfile::{Decoded, LockEntry};
+use crate::lockfile::LockEntry;
 use crate::outcome::{
     Body, Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider, Notes,
     Outcome, RootOutcome,
@@ -32,7 +32,7 @@ use crate::release::Release;
 use crate::settings::Date;
 use crate::trust::pins::Signer;
 use crate::version::Version;
-use crate::workspace::{LockedRoot, RootModule, RunSettings};
+use crate::workspace::Root;
 
 /// Print a software bill of materials.
 ///
@@ -68,12 +68,6 @@ pub(crate) struct SbomArgs {
     pub(crate) within: Within,
 }
 
-struct InventoryRoot<'a> {
-    settings: &'a RunSettings,
-    lock: Arc<Decoded>,
-    tree: Option<Arc<Tree>>,
-}
-
 pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
@@ -81,12 +75,12 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let cache = Arc::new(services.open_cache_of(&roots));
     let (mut opened, mut failed) = (Vec::new(), targets.outcomes.clone());
     for settings in &roots {
-        match RootModule::open_locked(settings) {
-            Ok(LockedRoot { lock, tree, .. }) => opened.push(InventoryRoot { settings, lock, tree }),
+        match Root::open_locked(settings) {
+            Ok(root) => opened.push(root),
             Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
         }
     }
-    let locked: Vec<Locked<'_>> = opened.iter().map(|root| (root.settings, &root.lock.lock)).collect();
+    let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, root.lock())).collect();
     let mut notes = Notes::default();
     let sources = PackageSources::new(services, &cache);
     if args.online {
@@ -174,7 +168,7 @@ fn created(services: &Services<'_>, directory: &Path) -> String {
     format!("{day}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
 }
 
-fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
+fn add(inventory: &mut Inventory, root: &Root, cache: &Cache) {
     let path = shown(&root.settings.path);
     let root_part = format!("root:{path}");
     inventory.needs.entry(root_part.clone()).or_default();
@@ -191,8 +185,8 @@ fn add(inventory: &mut Inventory, root: &InventoryRoot<'_>, cache: &Cache) {
         inventory.needs.entry(parent).or_default().insert(part.clone());
         inventory.needs.entry(part.clone()).or_default();
     }
-    let rules = RuleBook::for_root(root.settings);
-    for (addr, entry) in root.lock.lock.iter() {
+    let rules = RuleBook::for_root(&root.settings);
+    for (addr, entry) in root.lock().iter() {
         let part = format!("provider:{addr}@{}", entry.version);
         let requirement = root.tree.as_ref().and_then(|tree| tree.requirements.get(addr));
         let askers: BTreeSet<InventoryPart> = requirement

@@ -9,7 +9,7 @@ use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::opening::open;
-use super::verify::{GateRoot, GateRoots, VerifyOptions, judged, recalled};
+use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
 use crate::disk::atomic::{FileMode, NewFile, store};
@@ -51,7 +51,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
     let known = recalled(&roots, &cache);
     let locked = LockedHere::of(&roots, &known);
-    let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default());
+    let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default(), &TreeVerdict::default());
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
     let error = Error::all(settings_errors(&judged));
     let mut found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
@@ -165,10 +165,10 @@ impl RepositoryState {
             if root.findings.iter().any(|finding| finding.rule == Rule::LockFileMissing) {
                 all.without_lock_file.push(name(&root.path));
             }
-            let is_left = |finding: &Finding| MENDED.contains(&finding.rule) && !finding.repairable;
+            let is_left = |finding: &Finding| MENDED.contains(&finding.rule) && !finding.is_repairable();
             all.needs_lock |= root.findings.iter().any(is_left);
             for (level, counts) in [(Level::Deny, &mut all.denied), (Level::Warn, &mut all.warned)] {
-                let found = root.findings.iter().filter(|finding| finding.level == level);
+                let found = root.findings.iter().filter(|finding| finding.level() == level);
                 for rule in found.map(|finding| finding.rule).collect::<BTreeSet<Rule>>() {
                     *counts.entry(rule).or_default() += 1;
                 }

@@ -194,12 +194,12 @@ impl Error {
     /// A lock file that cannot be read is both: `verify` finds it, for all others it is an error. Findings of class trust
     /// or policy keep their class, whatever the kind.
     pub fn of_findings(kind: ErrorKind, findings: &[Finding]) -> Option<Self> {
-        let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
+        let denied = findings.iter().filter(|finding| finding.level() == Level::Deny);
         let kind = |finding: &Finding| if finding.rule.class() == Class::Other { kind } else { ErrorKind::Trust };
         Self::all(denied.map(|finding| Self {
             file: finding.file.clone(),
             position: finding.position,
-            ..Self::new(kind(finding), &finding.message).hint(finding.general_help())
+            ..Self::new(kind(finding), finding.message()).hint(finding.general_help())
         }))
     }
 
@@ -286,7 +286,7 @@ impl ExitCode {
     }
 
     pub fn of_findings(findings: &[Finding]) -> Self {
-        let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
+        let denied = findings.iter().filter(|finding| finding.level() == Level::Deny);
         Self::all(denied.map(|finding| Self::of_class(finding.rule.class())))
     }
 

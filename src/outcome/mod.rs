@@ -81,6 +81,8 @@ pub struct Outcome {
     pub graph: Option<GraphFormat>,
     /// True if root modules were searched for: next steps for all of them get `-r`.
     pub recursive: bool,
+    /// True after `verify --fix`: what is left, another run would not repair either.
+    pub is_repaired: bool,
     /// For a page: where its facts are from.
     pub repository: Option<Repository>,
     /// Where the user is, for next steps about the whole run.
@@ -134,6 +136,15 @@ pub enum Grouping {
     Root,
 }
 
+/// The findings of a root module with the place of the user, whom their next steps are for.
+fn for_user(findings: Vec<Finding>, root: &Path, ctx: &InvocationContext) -> Vec<Finding> {
+    let placed = |finding: Finding| {
+        let place = ctx.of_root(root, finding.file.as_deref());
+        finding.for_user_at(place)
+    };
+    findings.into_iter().map(placed).collect()
+}
+
 impl Outcome {
     /// The results of root modules; the exit code is computed from them.
     pub fn of_roots(command: &'static str, roots: Vec<RootOutcome>) -> Self {
@@ -174,14 +185,12 @@ impl Outcome {
     pub fn advised(mut self, ctx: &InvocationContext) -> Self {
         self.recursive = ctx.recursive;
         self.place = Some(Arc::new(ctx.of_all(None)));
-        for finding in self.work_tree.iter_mut().flat_map(|tree| &mut tree.findings) {
-            finding.place = Some(Arc::new(ctx.of_root(Path::new(""), finding.file.as_deref())));
+        if let Some(tree) = &mut self.work_tree {
+            tree.findings = for_user(std::mem::take(&mut tree.findings), Path::new(""), ctx);
         }
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
-            for finding in findings {
-                finding.place = Some(Arc::new(ctx.of_root(path, finding.file.as_deref())));
-            }
+            *findings = for_user(std::mem::take(findings), path, ctx);
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
                 Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),

@@ -186,7 +186,7 @@ impl Refusal {
     pub fn into_error(self) -> Error {
         match self {
             Self::Error(error) => error,
-            Self::Finding(finding, _) => Error::new(ErrorKind::Trust, finding.message),
+            Self::Finding(finding, _) => Error::new(ErrorKind::Trust, finding.message()),
         }
     }
 }

@@ -252,7 +252,7 @@ impl<'a> Changed<'a> {
             };
             all.files.push(File { root: &root.path, path, changed: differs, review, modules });
             let mut rules: HashMap<&ProviderAddr, Vec<Rule>> = HashMap::new();
-            for finding in root.findings.iter().filter(|finding| finding.level > Level::Note) {
+            for finding in root.findings.iter().filter(|finding| finding.level() > Level::Note) {
                 finding.address.iter().for_each(|address| rules.entry(address).or_default().push(finding.rule));
             }
             for change in changes {

@@ -31,7 +31,7 @@ impl Opening {
         }
         let is_diff = outcome.command == "diff";
         let title = if is_diff { most_dangerous(changed, style) } else { None }.map(|(_, line)| capitalized(&line));
-        let is_clean = is_diff && title.is_none() && outcome.findings().all(|(_, it)| it.level < Level::Warn);
+        let is_clean = is_diff && title.is_none() && outcome.findings().all(|(_, it)| it.level() < Level::Warn);
         let next = outcome.next.as_ref().filter(|_| !is_clean).and_then(Step::command);
         Self { title, next: next.map(|command| printable(&command).into_owned()), checked: None }
     }

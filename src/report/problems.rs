@@ -38,7 +38,7 @@ fn groups<'a>(
     place: impl Fn(&Finding) -> Spot,
     style: Style,
 ) -> Vec<FindingGroup<'a>> {
-    let key = |finding: &Finding| (finding.rule, finding.level, message(finding, style), place(finding));
+    let key = |finding: &Finding| (finding.rule, finding.level(), message(finding, style), place(finding));
     let keyed = findings.into_iter().map(|(path, finding)| (path, key(finding), finding));
     let groups = firsts(keyed).into_iter();
     let mut groups: Vec<FindingGroup<'a>> =
@@ -51,7 +51,7 @@ fn groups<'a>(
 /// holds back comes last.
 fn rank(finding: &Finding) -> u8 {
     match finding.rule {
-        rule if rule.contradicts_record() && finding.level == Level::Deny => 0,
+        rule if rule.contradicts_record() && finding.level() == Level::Deny => 0,
         Rule::HeldBack if finding.version.is_none() => 2,
         _ => 1,
     }
@@ -59,11 +59,11 @@ fn rank(finding: &Finding) -> u8 {
 
 fn message(finding: &Finding, style: Style) -> String {
     match &finding.address {
-        Some(addr) if !finding.message.contains(&addr.to_string()) => {
-            format!("{}: {}", style.addr(addr), printable(&finding.message))
+        Some(addr) if !finding.message().contains(&addr.to_string()) => {
+            format!("{}: {}", style.addr(addr), printable(finding.message()))
         }
-        Some(addr) => printable(&with_short_address(&finding.message, addr, style)).into_owned(),
-        None => printable(&finding.message).into_owned(),
+        Some(addr) => printable(&with_short_address(finding.message(), addr, style)).into_owned(),
+        None => printable(finding.message()).into_owned(),
     }
 }
 
@@ -80,12 +80,12 @@ fn with_short_address(message: &str, addr: &ProviderAddr, style: Style) -> Strin
 }
 
 fn label(finding: &Finding, style: Style) -> (String, usize) {
-    let paint = match finding.level {
+    let paint = match finding.level() {
         Level::Note => Paint::Aside,
         Level::Warn => Paint::Careful,
         Level::Deny => Paint::Bad,
     };
-    let label = format!("{}[{}]:", word_of(finding.level), finding.rule.id());
+    let label = format!("{}[{}]:", word_of(finding.level()), finding.rule.id());
     (style.paint(paint, &label).to_string(), width(&label))
 }
 
@@ -147,7 +147,7 @@ pub(super) fn advice(found: &[FindingGroup<'_>], naming: RootSummary) -> Vec<Ste
 }
 
 fn is_note(group: &FindingGroup<'_>) -> bool {
-    group.first.level == Level::Note
+    group.first.level() == Level::Note
 }
 
 fn one(

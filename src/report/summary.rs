@@ -49,7 +49,7 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
 }
 
 pub(super) fn is_clean(root: &RootOutcome) -> bool {
-    let unremarked = root.findings.iter().all(|finding| finding.level < Level::Warn);
+    let unremarked = root.findings.iter().all(|finding| finding.level() < Level::Warn);
     match &root.body {
         Ok(Body::Verified(verified)) => unremarked && verified.inconclusive.is_empty(),
         Ok(Body::Changes(changes)) => unremarked && !changes.changed,
@@ -80,7 +80,7 @@ fn of_root(root: &RootOutcome) -> String {
 }
 
 fn counted_findings(found: &[Finding]) -> Option<String> {
-    let count = |level| found.iter().filter(|finding| finding.level == level).count();
+    let count = |level| found.iter().filter(|finding| finding.level() == level).count();
     let denied = Some(count(Level::Deny)).filter(|count| *count > 0).map(|count| format!("{count} denied"));
     let others = [(count(Level::Warn), "warning"), (count(Level::Note), "note")];
     let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
@@ -214,7 +214,7 @@ fn why(findings: &[Finding]) -> String {
 }
 
 fn denied(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
-    findings.iter().filter(|finding| finding.level == Level::Deny)
+    findings.iter().filter(|finding| finding.level() == Level::Deny)
 }
 
 /// The total of proven and unknown hashes.
@@ -245,7 +245,7 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
         Ok(Body::Verified(_)) if is_unread(root) => End::Unread,
-        Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level == Level::Warn) => End::Warned,
+        Ok(Body::Verified(_)) if root.findings.iter().any(|finding| finding.level() == Level::Warn) => End::Warned,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_excluded) => End::Excluded,
@@ -262,14 +262,14 @@ fn end(root: &RootOutcome) -> End {
 
 /// A line with totals.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> Option<String> {
-    let denied = found.iter().any(|finding| finding.level == Level::Deny);
+    let denied = found.iter().any(|finding| finding.level() == Level::Deny);
     let is_silent = style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty();
     (!is_silent).then(|| verdict(verified, found))
 }
 
 /// The verdict on one root module.
 pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
-    let count = |level| found.iter().filter(|finding| finding.level == level).count();
+    let count = |level| found.iter().filter(|finding| finding.level() == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
     let verdict = if denied > 0 { word(ExitCode::Refused, false) } else { word(verified.code(), warned > 0) };
     let is_unread = denied == 0 && verified.code() == ExitCode::Done && found.iter().any(says_unread);
@@ -288,7 +288,7 @@ pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
 
 /// `12 hashes proven, 2 unknown`; `None` next to findings or missing answers if there are no hashes.
 pub(super) fn hashes(verified: &Verified, found: &[Finding]) -> Option<String> {
-    let all_is_well = verified.inconclusive.is_empty() && found.iter().all(|finding| finding.level == Level::Note);
+    let all_is_well = verified.inconclusive.is_empty() && found.iter().all(|finding| finding.level() == Level::Note);
     let unknown = if verified.unknown > 0 { format!(", {} unknown", verified.unknown) } else { String::new() };
     let any = verified.proven + verified.unknown > 0 || all_is_well;
     any.then(|| format!("{} proven{unknown}", counted_hashes(verified.proven)))
@@ -340,7 +340,7 @@ impl Verdict {
             return None;
         }
         let groups = grouped_findings(outcome.findings(), Style::default());
-        let count = |level| groups.iter().filter(|group| group.first.level == level).count();
+        let count = |level| groups.iter().filter(|group| group.first.level() == level).count();
         let (denied, warned) = (count(Level::Deny), count(Level::Warn));
         let next = next(outcome, &groups);
         let word = word(outcome.code, warned > 0);
@@ -400,15 +400,15 @@ pub(super) fn word(code: ExitCode, has_warnings: bool) -> &'static str {
 
 /// The command for the worst findings; without findings one that a question without an answer names. Never the same once more.
 fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
-    let worst = groups.iter().map(|group| group.first.level).max().filter(|level| *level > Level::Note);
+    let worst = groups.iter().map(|group| group.first.level()).max().filter(|level| *level > Level::Note);
     let is_open = worst != Some(Level::Deny) && outcome.errors().next().is_some();
     let Some(worst) = worst.filter(|_| !is_open) else {
         let hinted = outcome.errors().flat_map(|(_, error)| &error.hints).find_map(Step::command);
         return hinted.filter(|_| outcome.code != ExitCode::Done);
     };
-    let of_worst: Vec<&FindingGroup<'_>> = groups.iter().filter(|group| group.first.level == worst).collect();
+    let of_worst: Vec<&FindingGroup<'_>> = groups.iter().filter(|group| group.first.level() == worst).collect();
     let advice = advice(groups, RootSummary::of(outcome, Style::default()));
-    let mut steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level == worst);
+    let mut steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level() == worst);
     // What may be an attack is looked into before anything is accepted or written. To go back accepts nothing.
     let needs_a_look = |(group, _): &(&FindingGroup<'_>, &Step)| worst == Level::Deny && needs_a_look(group.first.rule);
     if let Some((group, step)) = steps.clone().find(needs_a_look) {
@@ -416,7 +416,7 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
         let command = if goes_back { step.command() } else { None };
         return command.or_else(|| explain(group.first.rule).command());
     }
-    if of_worst.iter().any(|group| group.first.repairable) {
+    if !outcome.is_repaired && of_worst.iter().any(|group| group.first.is_repairable()) {
         return fix(outcome).command();
     }
     let command = steps.find_map(|(_, step)| step.command());
@@ -446,7 +446,7 @@ mod tests {
     /// Hashes are counted if there are some, or if there is nothing else to say.
     #[test]
     fn verdict_of_one_root_module() {
-        let found = |level| vec![Finding { level, ..Finding::new(Rule::EntryMissing, String::new()) }];
+        let found = |level| vec![Finding::new(Rule::EntryMissing, String::new()).at_level(level)];
         let of = |proven, found: &[Finding]| verdict(&Verified { proven, ..Verified::default() }, found);
         assert_eq!(of(0, &[]), "passed: 0 hashes proven");
         assert_eq!(of(0, &found(Level::Note)), "passed: 0 hashes proven");

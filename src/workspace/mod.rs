@@ -2,7 +2,8 @@
 
 pub mod discover;
 pub mod requiring;
-mod root_module;
+mod root;
+mod run_settings;
 mod tools;
 
 use std::collections::BTreeSet;
@@ -26,9 +27,8 @@ use crate::redact;
 use crate::settings::{self, Settings, SourceChoice, Variables};
 
 pub use discover::{Exclusions, NamedProviders, ProviderNames, directory};
-pub use root_module::{
-    LockedRoot, Reading, Readings, RootModule, RootSource, RunSettings, TrustPlace, absent, git_in, refused,
-};
+pub use root::{Reading, Root, absent, git_in, refused};
+pub use run_settings::{Readings, RootSource, RunSettings, TrustPlace};
 
 /// The settings of each named root module.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::audit::MAIN;
 use crate::support::packages::Shape;
+use crate::support::proposal::commit;
 use crate::support::registry::Registry;
 use crate::support::tools;
 use crate::support::workspace::Workspace;
@@ -483,6 +484,43 @@ fn listed_findings_are_bounded() {
     let listed = |at: usize| json["roots"][at]["findings"].as_array().unwrap().len();
     assert_eq!([0, 1, 2].map(listed), [5_500, 4_500, 1]);
     assert!(run.stderr.contains("1004 more findings of entry-missing are not listed"), "{}", run.stderr);
+}
+
+/// Equal root modules are judged once; what each of them has beyond the limit is counted for each.
+#[test]
+fn findings_that_are_not_listed_are_counted_for_each_of_equal_root_modules() {
+    let workspace = Workspace::with_files(&[]);
+    let twice = |n| format!("    \"zh:{n:064x}\",\n").repeat(2);
+    let lines: String = (0..10_001).map(twice).collect();
+    let entry = format!(
+        "\nprovider \"registry.terraform.io/acme/a\" {{\n  version = \"1.0.0\"\n  hashes = [\n{lines}  ]\n}}\n"
+    );
+    for root in ["a", "b", "c"] {
+        workspace.write(&format!("{root}/{LOCK}"), &(HEADER.to_owned() + &entry));
+    }
+    let run = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "json"]);
+    // Of 10,001 in the first are 10,000 listed, of those in each other one.
+    assert!(run.stderr.contains("20001 more findings of duplicate-hash are not listed"), "{}", run.stderr);
+}
+
+/// Findings that follow from the other tool are left out before anything is counted.
+#[test]
+fn findings_that_are_left_out_are_not_counted() {
+    let workspace = Workspace::with_files(&[]);
+    for root in ["a", "b"] {
+        workspace.write(&format!("{root}/main.tf"), &implied(5_500));
+        workspace.write(&format!("{root}/{LOCK}"), HEADER);
+    }
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "main");
+    for root in ["a", "b"] {
+        workspace.write(&format!("{root}/{LOCK}"), &HEADER.replace("terraform init", "tofu init"));
+    }
+    commit(&workspace, "the other tool");
+    let run =
+        workspace.tflock(None, ["verify", "-r", "--offline", "--base", "HEAD~1", "--format", "json"]).ended_with(3);
+    assert!(run.stdout.contains("dialect-changed"), "{run}");
+    assert!(!run.stderr.contains("are not listed"), "{}", run.stderr);
 }
 
 /// As the action runs it: three formats of the same findings.

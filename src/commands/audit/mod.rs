@@ -3,6 +3,7 @@
 pub(super) mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -28,7 +29,7 @@ use crate::outcome::{
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
 use crate::source::advisories::{DEFAULT, DatabasePlace, IndexedDatabase};
-use crate::verify::{entry, leveled};
+use crate::verify::{Completion, entry};
 use crate::workspace::discover::Search;
 use programs::{Locked, Newer, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
 
@@ -135,18 +136,21 @@ struct Entries {
 type AuditedRoots = RootResults<(GateRoot, Entries)>;
 
 /// The entries to check of each root module: all of them, or those that differ from the base.
-fn since(mut roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Error> {
-    if let Some(base) = base {
-        base.compare(&mut roots)?;
-    }
-    Ok(roots.into_iter().map(|(path, root)| (path, root.and_then(with_entries))).collect())
+fn since(roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Error> {
+    let changes = base.map(|base| base.changes_of(&roots)).transpose()?;
+    let before = changes
+        .map_or_else(|| vec![None; roots.len()], |changes| changes.into_iter().map(|it| Some(it?.before)).collect());
+    let entries = |((path, root), before): ((PathBuf, Result<GateRoot, Error>), Option<LockFile>)| {
+        (path, root.and_then(|root| with_entries(root, before.as_ref())))
+    };
+    Ok(roots.into_iter().zip(before).map(entries).collect())
 }
 
-fn with_entries(root: GateRoot) -> Result<(GateRoot, Entries), Error> {
+fn with_entries(root: GateRoot, before: Option<&LockFile>) -> Result<(GateRoot, Entries), Error> {
     root.decoded()?;
     let (mut new, mut old) = (LockFile::new(), LockFile::new());
     for (addr, entry) in root.lock().iter() {
-        let was = root.base().and_then(|(_, before)| before.get(addr));
+        let was = before.and_then(|before| before.get(addr));
         if was.is_none_or(|was| was.version != entry.version) {
             new.insert(addr.clone(), entry.clone());
             if let Some(was) = was {
@@ -223,7 +227,8 @@ impl<'a> Audited<'a> {
         for (addr, entry) in entries.new.iter() {
             let key = (addr.clone(), entry.version.clone());
             let settings = &root.settings().settings;
-            let level = |finding: Finding| leveled(finding, Some(&key.1), (settings, self.now));
+            let completion = Completion::checking(settings, self.now);
+            let level = |finding: Finding| completion.complete(finding, Some(&key.1));
             findings.extend(entry::of_version(addr, &key.1, settings, self.now).into_iter().map(level));
             report.failed.extend(self.programs.get(&key).and_then(|record| record.as_ref().err().cloned()));
             let Some(mut program) = self.found.get(&key).cloned() else {

@@ -241,7 +241,7 @@ fn chosen(
             return Err(Error::new(ErrorKind::NotFound, message.clone()));
         }
         Some(Lookup::Refused(finding, _)) => {
-            return Err(Error::new(ErrorKind::Trust, finding.message.clone()));
+            return Err(Error::new(ErrorKind::Trust, finding.message().to_owned()));
         }
         Some(Lookup::NotRequested) | None => {
             return Err(Error::new(ErrorKind::Unavailable, format!("nothing is known of {addr} {version}")));

@@ -27,6 +27,7 @@ use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::query::question::Depth;
 use crate::release::Releases;
 use crate::settings::Settings;
+use crate::verify::Completion;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 use inputs::{Comparison, compare};
@@ -218,7 +219,7 @@ fn outcome(
                     let root = if root.findings.is_empty() {
                         root
                     } else {
-                        leveled(root, &settings_of(scope, comparison, pair)?.settings, now)
+                        completed(root, &settings_of(scope, comparison, pair)?.settings, now)
                     };
                     let root = if many { root } else { hinted(root, directory) };
                     roots.extend(Some(root).filter(|root| !many || differs(root)));
@@ -234,19 +235,19 @@ fn outcome(
     Ok(Outcome { many, notes: notes.into(), code, next, ..Outcome::of_roots("diff", roots) })
 }
 
-/// The same with its findings at the levels of the settings.
-fn leveled(mut root: RootOutcome, settings: &Settings, now: SystemTime) -> RootOutcome {
+/// The same with its findings complete.
+fn completed(root: RootOutcome, settings: &Settings, now: SystemTime) -> RootOutcome {
     let version = |finding: &Finding| {
         let Ok(Body::Review(review)) = &root.body else { return None };
         let change = review.changes.iter().find(|change| Some(&change.address) == finding.address.as_ref())?;
         change.new.as_ref().map(|entry| entry.version.clone())
     };
+    let completion = Completion::checking(settings, now);
     let findings = root.findings.iter().map(|finding| {
         let version = finding.version.as_deref().cloned().or_else(|| version(finding));
-        crate::verify::leveled(finding.clone(), version.as_ref(), (settings, now))
+        completion.complete(finding.clone(), version.as_ref())
     });
-    root.findings = findings.collect();
-    root
+    RootOutcome { findings: findings.collect(), ..root }
 }
 
 /// The providers that the repository locked on the old side: those of the compared lock files, and those of the other

@@ -251,7 +251,7 @@ fn of_release(
         findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, known.trust)));
     }
     let placed = findings.into_iter().map(|finding| finding.about(&change.address));
-    placed.map(|finding| Finding { position: change.position, ..finding }).collect()
+    placed.map(|finding| finding.at(change.position)).collect()
 }
 
 /// The finding that an entry was altered: the source serves the hashes that the entry recorded before, for this version or another.
@@ -264,7 +264,7 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
     let doubtful = continuity::is_doubtful(&new.hashes, release);
     let finding = continuity::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
-    Some(Finding { position: change.position, ..finding })
+    Some(finding.at(change.position))
 }
 
 /// The errors of an origin that answered only partly or not at all.
@@ -292,7 +292,7 @@ fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
     let decoded = salvage(text, dialect);
     match refusal(&decoded) {
         Some(finding) if decoded.spans.entries.is_empty() => {
-            let message = format!("{} is not a lock file: {}", side.name, finding.message);
+            let message = format!("{} is not a lock file: {}", side.name, finding.message());
             let error = Error::new(ErrorKind::LockFile, message);
             Err(Error { position: finding.position, ..error.in_file(&pair.path).hint(finding.general_help()) })
         }
@@ -301,15 +301,15 @@ fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
 }
 
 fn refusal(decoded: &Decoded) -> Option<&Finding> {
-    decoded.warnings.iter().find(|finding| finding.level == Level::Deny)
+    decoded.warnings.iter().find(|finding| finding.level() == Level::Deny)
 }
 
 /// The problems of the new text; for the old one only that the tools refused it.
 fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
     // Of several entries it is said what differs.
     let was_refused = refusal(old).filter(|finding| finding.rule != Rule::DuplicateProvider).map(|finding| {
-        let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message);
-        Finding { level: Level::Note, position: None, ..Finding::new(finding.rule, message) }
+        let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message());
+        Finding::new(finding.rule, message).at_level(Level::Note)
     });
     // Formatting is news only if the old file was formatted.
     let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
@@ -349,8 +349,7 @@ fn several(addr: &ProviderAddr, sides: [&Decoded; 2]) -> Option<Finding> {
         versions(&old),
         versions(&new),
     );
-    let finding = Finding::new(Rule::DuplicateProvider, message).about(addr);
-    Some(Finding { level: Level::Note, ..finding })
+    Some(Finding::new(Rule::DuplicateProvider, message).about(addr).at_level(Level::Note))
 }
 
 fn counted_entries(count: usize) -> String {
@@ -367,12 +366,12 @@ fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
 
 /// True if the tools refuse the new text.
 pub fn is_refused(root: &RootOutcome) -> bool {
-    root.findings.iter().any(|finding| finding.level == Level::Deny && finding.rule.class() == Class::Other)
+    root.findings.iter().any(|finding| finding.level() == Level::Deny && finding.rule.class() == Class::Other)
 }
 
 /// True if an added hash contradicts the record or is unattested, or if a release must not be used.
 pub fn is_alarming(root: &RootOutcome) -> bool {
-    let refused = |finding: &Finding| finding.level == Level::Deny && finding.rule.class() != Class::Other;
+    let refused = |finding: &Finding| finding.level() == Level::Deny && finding.rule.class() != Class::Other;
     if root.findings.iter().any(refused) {
         return true;
     }

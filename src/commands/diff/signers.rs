@@ -82,8 +82,8 @@ pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
         (Some(SignerVerdict::Known(_)), Some(before)) => {
             let finding = refused(&change.address, version, signer, before);
             let accepted = finding.map(|finding| {
-                let message = format!("{}; the change of the trust file accepts it", finding.message);
-                Finding { level: Level::Warn, message, ..finding }.remedied_by(confirm(signer))
+                let accepted = finding.at_level(Level::Warn).remarked("the change of the trust file accepts it");
+                accepted.remedied_by(confirm(signer))
             });
             (Standing::Rotated, accepted)
         }
@@ -95,7 +95,7 @@ pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
         }
         (Some(SignerVerdict::FirstUse), _) => {
             let finding = not_pinned(&change.address, version, signer);
-            (Standing::FirstUse, is_new.then_some(Finding { level: Level::Warn, ..finding }))
+            (Standing::FirstUse, is_new.then_some(finding.at_level(Level::Warn)))
         }
         (Some(verdict), _) => (Standing::Refused, refused(&change.address, version, signer, verdict)),
     };
@@ -284,7 +284,7 @@ mod tests {
         };
         let mut change = diff::changes(&lock("1.0.0"), &lock("1.1.0")).remove(0);
         let finding = sign(&mut change, &signer.parse().unwrap(), &Trust { old, new });
-        (change.standing, finding.map(|finding| (finding.rule, finding.level)))
+        (change.standing, finding.map(|finding| (finding.rule, finding.level())))
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
         (KnownFiles::default(), TrackedFiles::default(), NamedProviders::new(&args.providers));
     let mut roots = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let settings = targets.settings(at)?;
-        InstallRoot::open(settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
+        InstallRoot::open(&settings, args, (&known, &tracked, &named)).inspect_err(|_| named.miss())
     });
     services.events_for(targets.dialect());
     if let Some(error) = named.missing(list::not_locked) {
@@ -151,7 +151,7 @@ pub fn install(args: &InstallArgs, services: &Services<'_>) -> Result<Outcome, E
 /// Several root modules cannot have one data directory: each would install over the others, and prune what they lock.
 fn refuse_shared_data_dir(roots: &[Result<InstallRoot, Error>]) -> Result<(), Error> {
     let mut users: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for InstallRoot { settings, .. } in roots.iter().flatten() {
+    for settings in roots.iter().flatten().map(InstallRoot::settings) {
         *users.entry(lexical(&settings.place, &settings.data_dir_name())).or_default() += 1;
     }
     let Some((data, count)) = users.into_iter().find(|(_, count)| *count > 1) else { return Ok(()) };
@@ -192,7 +192,7 @@ fn fetched(
     let sources = PackageSources::new(services, &fetching.cache);
     let queried = opened.iter().filter_map(|root| {
         let open: Vec<_> = root.lacking().filter(|want| is_open(&found, want)).map(|want| &want.key.address).collect();
-        (!open.is_empty()).then(|| (*root, root.settings.source(), open.into_iter()))
+        (!open.is_empty()).then(|| (*root, root.settings().source(), open.into_iter()))
     });
     for Group { members, opened } in sources.groups(queried.collect::<Vec<_>>()) {
         let mut open: BTreeMap<PackageKey, PackageHashes> = BTreeMap::new();
@@ -239,7 +239,7 @@ fn module_notes(outcomes: &[RootOutcome], check: bool) -> Vec<Step> {
 
 impl InstallRoot {
     fn link(&self, args: &InstallArgs) -> LinkChoice {
-        args.link.or(self.settings.settings.link).unwrap_or_default()
+        args.link.or(self.settings().settings.link).unwrap_or_default()
     }
 
     fn finish(mut self, args: &InstallArgs, interrupt: &Interrupt) -> RootOutcome {
@@ -264,22 +264,22 @@ impl InstallRoot {
                 (None, false)
             }
         };
-        let Self { settings, mut findings, failed, removed, .. } = self;
+        let Self { read, mut findings, failed, removed, .. } = self;
         findings.extend(uncovered(&self.uncovered));
         findings.extend(modules.iter().flat_map(place::differing_modules));
-        let lock_file = settings.lock_file_shown();
+        let lock_file = read.settings.lock_file_shown();
         let placed = |finding: Finding| if finding.file.is_none() { finding.in_file(&lock_file) } else { finding };
         let findings = findings.into_iter().map(placed).collect();
         let report = InstallReport { checked: args.check, packages, modules, unlocked, removed, failed };
-        RootOutcome { path: settings.path, body: Ok(Body::Install(report)), findings }
+        RootOutcome { path: read.settings.path, body: Ok(Body::Install(report)), findings }
     }
 
     /// Installs locked modules as `get` does, or writes the list of modules if all are local; with `check`, compares.
     fn modules(&self, check: bool, interrupt: &Interrupt) -> Result<ModulesOfRoot, Error> {
         if !check {
-            return get::install_for(&self.settings, interrupt);
+            return get::install_for(self.settings(), interrupt);
         }
-        let checked = place::check_modules(&self.settings)?;
+        let checked = place::check_modules(self.settings())?;
         Ok(checked.map_or(ModulesOfRoot::Unknown, ModulesOfRoot::Installed))
     }
 }
@@ -333,5 +333,5 @@ fn installed_differs(want: &Want) -> Finding {
     };
     let message = format!("the installed package of {} {done}", want.key);
     let finding = Finding::new(Rule::InstalledDiffers, message).about(&want.key.address).in_file(&want.shown);
-    Finding { level: Level::Warn, ..finding.remedied_by(remedy) }
+    finding.at_level(Level::Warn).remedied_by(remedy)
 }

@@ -18,10 +18,10 @@ use crate::disk::mirror_writer::directory_in;
 use crate::disk::package::{KnownFiles, hash_directory_once};
 use crate::disk::package_store::{PackageStore, Shelf, StagedPackage, StoredPackage};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level};
+use crate::finding::{Finding, is_denied};
 use crate::git::TrackedFiles;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
-use crate::lockfile::LockFile;
+use crate::lockfile::{Decoded, LockFile};
 use crate::outcome::InstallState;
 use crate::parallel::{self, locked};
 use crate::platform::Platform;
@@ -30,18 +30,19 @@ use crate::query::question::{Depth, Refusal};
 use crate::query::{PackageKey, Session};
 use crate::release::Release;
 use crate::settings::LinkChoice;
-use crate::verify::{entry, leveled};
+use crate::verify::{Completion, entry};
 use crate::version::Version;
-use crate::workspace::{NamedProviders, Reading, RootModule, RunSettings, absent};
+use crate::workspace::{NamedProviders, Reading, Root, RunSettings};
 
 pub(super) struct InstallRoot {
-    pub(super) settings: RunSettings,
+    pub(super) read: Root,
+    /// Its lock file.
+    locked: Arc<Decoded>,
     /// The directory of installed packages: `.terraform/providers`.
     pub(super) providers: PathBuf,
     /// The plugin cache, and all directories that may have packages.
     pub(super) plugin_cache: Option<PathBuf>,
     pub(super) places: Vec<PathBuf>,
-    pub(super) locked: LockFile,
     pub(super) wants: Vec<Want>,
     pub(super) removed: Vec<(ProviderAddr, Version)>,
     /// The packages for which the lock file has no `h1:`.
@@ -71,17 +72,19 @@ pub(super) struct Want {
 impl InstallRoot {
     /// Reads the lock file, and checks which packages are installed.
     pub(super) fn open(
-        settings: RunSettings,
+        settings: &RunSettings,
         args: &InstallArgs,
         (known, tracked, named): (&KnownFiles, &TrackedFiles, &NamedProviders),
     ) -> Result<Self, Error> {
-        let mut module = RootModule::open(&settings)?;
-        let locked = module.decoded()?.map(|decoded| decoded.lock.clone());
-        let locked = locked.ok_or_else(|| absent(settings.lock_file_shown(), &settings.root))?;
+        // The configuration is read only for the local names, which the lock file does not have.
+        let root = if args.providers.is_empty() {
+            Root::of_lock_file(settings)?
+        } else {
+            Root::open(settings, Reading::LENIENT)?
+        };
+        let locked = Arc::clone(root.locked()?);
         if !args.providers.is_empty() {
-            // Read only for the local names, which the lock file does not have.
-            let _ = module.read_configuration(Reading::LENIENT);
-            named.see(module.names());
+            named.see(root.names());
         }
         let data = settings.data_dir();
         let is_installed_to = |folder: &&crate::git::TrackedFolder| folder.path.ends_with(".terraform");
@@ -90,8 +93,8 @@ impl InstallRoot {
         if folders.is_empty() {
             folders.extend(tracked.first_at(&data));
         }
-        let mut findings = tracked_packages(&settings, &folders);
-        let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(&settings)?;
+        let mut findings = tracked_packages(settings, &folders);
+        let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(settings)?;
         let mut root = Self {
             providers: data.join("providers"),
             places: plugin_cache.iter().cloned().chain(mirrors).collect(),
@@ -103,15 +106,24 @@ impl InstallRoot {
             failed: Vec::new(),
             is_refused: !findings.is_empty(),
             locked,
-            settings,
+            read: root,
         };
         if !root.is_refused {
-            let only = args.providers.iter().filter_map(|text| module.names().resolve(text).ok());
+            let only = args.providers.iter().filter_map(|text| root.read.names().resolve(text).ok());
             let only: Vec<ProviderAddr> = only.collect();
             findings.extend(root.look(args, &only, known));
         }
         root.findings.extend(findings);
         Ok(root)
+    }
+
+    /// What its lock file says.
+    pub(super) fn lock(&self) -> &LockFile {
+        &self.locked.lock
+    }
+
+    pub(super) fn settings(&self) -> &RunSettings {
+        &self.read.settings
     }
 
     /// Lists the needed packages, and checks whether they are installed.
@@ -120,15 +132,15 @@ impl InstallRoot {
         let platforms = if args.platforms.is_empty() { &host[..] } else { &args.platforms };
         let platforms: BTreeSet<&Platform> = platforms.iter().collect();
         let mut findings = Vec::new();
-        for (address, entry) in self.locked.iter() {
+        for (address, entry) in Arc::clone(&self.locked).lock.iter() {
             if !args.providers.is_empty() && !only.contains(address) {
                 continue;
             }
-            let of_address = entry::of_address(address, &self.settings.settings).into_iter();
-            let settings = (&self.settings.settings, self.settings.now);
-            let of_address = of_address.map(|finding| leveled(finding, Some(&entry.version), settings));
-            let of_address: Vec<Finding> = of_address.collect();
-            let is_forbidden = of_address.iter().any(|finding| finding.level == Level::Deny);
+            let completion = Completion::checking(&self.settings().settings, self.settings().now);
+            let of_address = entry::of_address(address, &self.settings().settings).into_iter();
+            let of_address: Vec<Finding> =
+                of_address.map(|finding| completion.complete(finding, Some(&entry.version))).collect();
+            let is_forbidden = is_denied(&of_address);
             findings.extend(of_address);
             if is_forbidden {
                 continue;
@@ -136,7 +148,7 @@ impl InstallRoot {
             for &platform in &platforms {
                 let (version, platform) = (entry.version.clone(), platform.clone());
                 let way = directory_in(Path::new(""), address).join(version.to_string()).join(platform.as_str());
-                let shown = self.settings.path.join(self.settings.data_dir_name()).join("providers").join(&way);
+                let shown = self.settings().path.join(self.settings().data_dir_name()).join("providers").join(&way);
                 let mut want = Want {
                     key: PackageKey { address: address.clone(), version, platform },
                     recorded: entry.hashes.clone(),
@@ -243,7 +255,7 @@ impl<'a> Fetching<'a> {
         known: &'a KnownFiles,
     ) -> Result<Self, Error> {
         let opened = || roots.iter().flatten();
-        let directories: Vec<PathBuf> = opened().map(|root| root.settings.root.clone()).collect();
+        let directories: Vec<PathBuf> = opened().map(|root| root.settings().root.clone()).collect();
         let store = package_store(&services.scope, &directories)?;
         if store.is_temporary() && opened().any(|root| root.link(args) == LinkChoice::Symlink) {
             let message = "symbolic links lead into the package store, which --no-cache removes when the run ends";
@@ -384,11 +396,11 @@ pub(super) fn look_up_releases(
         };
         let mut lock = LockFile::new();
         for want in root.lacking().filter(is_open) {
-            if let Some(entry) = root.locked.get(&want.key.address) {
+            if let Some(entry) = root.lock().get(&want.key.address) {
                 lock.insert(want.key.address.clone(), entry.clone());
             }
         }
-        questions.add(&root.settings, &lock, &[]);
+        questions.add(root.settings(), &lock, &[]);
     }
     if questions.queries.is_empty() {
         return Ok(());

@@ -91,8 +91,8 @@ impl InstallRoot {
         linker: &Linker,
         known: &KnownFiles,
     ) -> Result<bool, Error> {
-        if !linking::is_taken(&self.settings.root) {
-            let message = format!("the root module {} was removed during the run", shown(&self.settings.root));
+        if !linking::is_taken(&self.settings().root) {
+            let message = format!("the root module {} was removed during the run", shown(&self.settings().root));
             return Err(Error::new(ErrorKind::Disk, message));
         }
         let _lock = self.prepare(&want.place)?;
@@ -109,7 +109,7 @@ impl InstallRoot {
     }
 
     fn prepare(&self, place: &Path) -> Result<DirectoryLock, Error> {
-        prepare(around_data_dir(&self.settings.data_dir()), &self.providers, place)
+        prepare(around_data_dir(&self.settings().data_dir()), &self.providers, place)
     }
 
     /// Reports why a package is not installed.
@@ -126,7 +126,7 @@ impl InstallRoot {
     fn prune(&mut self, linker: &Linker) -> Result<(), Error> {
         let Ok(installed) = FilesystemMirror::open(&self.providers) else { return Ok(()) };
         for address in installed.providers()? {
-            let locked = self.locked.get(&address).map(|entry| entry.version.clone());
+            let locked = self.lock().get(&address).map(|entry| entry.version.clone());
             let versions = installed.versions(&address)?;
             for version in versions.into_iter().filter(|version| Some(version) != locked.as_ref()) {
                 let place =
@@ -231,7 +231,7 @@ pub(super) fn differing_modules(installed: &InstalledModules) -> impl Iterator<I
     differing.map(|module| {
         let message = format!("the installed module {} is not what is locked", module.call);
         let finding = Finding::new(Rule::InstalledDiffers, message).in_file(installed.path.join(&module.call));
-        Finding { level: Level::Warn, ..finding.remedied_by(step!("`tflock install` replaces it.")) }
+        finding.at_level(Level::Warn).remedied_by(step!("`tflock install` replaces it."))
     })
 }
 

@@ -79,7 +79,7 @@ impl RootDecision<'_> {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(addr, refusal.clone()),
         };
-        let leveled = |finding| root.rules.leveled(finding, Some(facts.version()));
+        let leveled = |finding| root.rules.complete(finding, Some(facts.version()));
         let known = self.witnesses();
         let witnesses = |release: &Release| known.of(release);
         let mut settled = settle::settle(step, facts, &leveled, &witnesses);
@@ -116,7 +116,7 @@ impl RootDecision<'_> {
         let gains = settled.as_ref().is_ok_and(|settled| settled.first_use || !settled.added.is_empty());
         let is_new_version = root.lock.get(addr).is_none_or(|entry| entry.version != *facts.version());
         if gains || is_new_version {
-            let settings = &root.settings.settings;
+            let settings = &root.settings().settings;
             let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), settings, &facts.release);
             self.decision.findings.extend(findings.into_iter().map(leveled));
             self.decision.errors.extend(unknown);
@@ -154,10 +154,11 @@ impl RootDecision<'_> {
         };
         let is_new = !root.prepared.is_of_base && root.lock.get(addr).is_none_or(|now| now.version != entry.version);
         let of_signer = continuity::remembered(&self.pins, &facts.release, root.first_use, is_new).err();
-        let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), &root.settings.settings, &facts.release);
+        let Judged { findings, unknown, .. } =
+            judge_release(Some(&self.pins), &root.settings().settings, &facts.release);
         let found = facts.release.findings.iter().cloned().chain(of_signer).chain(findings);
         let found = found.chain(settle::restored(entry, facts));
-        let leveled = found.map(|finding| root.rules.leveled(finding, Some(&entry.version)));
+        let leveled = found.map(|finding| root.rules.complete(finding, Some(&entry.version)));
         self.decision.findings.extend(leveled);
         self.decision.errors.extend(unknown);
         self.decision.entries.insert(addr.clone(), EntryDecision::kept(entry.clone()));
@@ -171,7 +172,7 @@ impl RootDecision<'_> {
             "the trust file pins where {from} is built, but not where {addr} is built: `tflock trust add {addr} --provenance` \
              pins it"
         );
-        let finding = || Finding { level: Level::Note, ..Finding::new(Rule::ProvenanceMissing, message).about(addr) };
+        let finding = || Finding::new(Rule::ProvenanceMissing, message).about(addr).at_level(Level::Note);
         (is_placed(from) && !is_placed(addr)).then(finding)
     }
 
@@ -191,7 +192,7 @@ impl RootDecision<'_> {
         };
         let unexpected = release.signer.iter();
         let unexpected = unexpected.filter_map(|signer| entry::unexpected_publisher(Some(&self.pins), addr, signer));
-        let leveled = unexpected.map(|finding| self.root.rules.leveled(finding, Some(&entry.version)));
+        let leveled = unexpected.map(|finding| self.root.rules.complete(finding, Some(&entry.version)));
         self.decision.findings.extend(leveled);
         self.decision.updates.push(*update);
     }
@@ -201,7 +202,7 @@ impl RootDecision<'_> {
         let message =
             format!("the signer of {addr} is not pinned: {why}; `tflock trust add` and `tflock trust init` pin it");
         let finding = Finding::new(Rule::SignerNotPinned, message).about(addr);
-        self.decision.findings.push(Finding { level: Level::Note, ..finding });
+        self.decision.findings.push(finding.at_level(Level::Note));
     }
 
     /// Warns about a new provider whose name resembles that of a known or locked one, unless the settings give another level.
@@ -209,9 +210,8 @@ impl RootDecision<'_> {
         let locked = self.root.lock.iter().map(|(addr, _)| addr);
         let required = self.root.requirements.iter().map(|(addr, _)| addr);
         let names = self.names.get_or_init(|| UsedNames::of(locked.chain(required)));
-        let finding = entry::similar_name(addr, names)?;
-        let level = self.root.rules.stated(finding.rule).unwrap_or(Level::Warn);
-        Some(self.root.rules.leveled(Finding { level, ..finding }, Some(version)))
+        let finding = entry::similar_name(addr, names)?.unless_stated(Level::Warn);
+        Some(self.root.rules.complete(finding, Some(version)))
     }
 
     fn refuse(&mut self, addr: &ProviderAddr, refusal: Refusal) {
@@ -228,7 +228,7 @@ impl RootDecision<'_> {
     /// Where to look for other records of the releases of the root module.
     fn witnesses(&self) -> Witnesses<'_> {
         Witnesses {
-            root: &self.root.settings.root,
+            root: &self.root.settings().root,
             dialect: self.root.dialect(),
             lock: &self.root.lock,
             cache: self.cache,
@@ -251,7 +251,7 @@ pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<Step> 
     if !selects_newest(root) || !decision.is_refused() {
         return Vec::new();
     }
-    let denied = decision.findings.iter().filter(|finding| finding.level == Level::Deny);
+    let denied = decision.findings.iter().filter(|finding| finding.level() == Level::Deny);
     let denied: BTreeSet<&ProviderAddr> = denied.filter_map(|finding| finding.address.as_ref()).collect();
     let recorded = |addr: &ProviderAddr| root.lock.get(addr).map(|entry| &entry.version);
     let mut others = decision.entries.iter().filter(|(addr, decided)| {
@@ -263,46 +263,50 @@ pub(super) fn recovery_hints(root: &LockRoot, decision: &Decision) -> Vec<Step> 
     together.into_iter().collect()
 }
 
-/// Adds the release before the refused one to the next step of each denial.
-pub(super) fn name_release_before(root: &LockRoot, answers: &BTreeMap<ProviderAddr, Answer>, findings: &mut [Finding]) {
-    if root.intent.upgrade.is_none() {
-        return;
+/// The next step of a denial, with the release before the refused one.
+fn release_before(root: &LockRoot, answers: &BTreeMap<ProviderAddr, Answer>, finding: &Finding) -> Option<Step> {
+    if root.intent.upgrade.is_none() || finding.level() != Level::Deny {
+        return None;
     }
-    for finding in findings.iter_mut().filter(|finding| finding.level == Level::Deny) {
-        let Some(addr) = &finding.address else {
-            continue;
-        };
-        let Some(Ok(facts)) = answers.get(addr).filter(|_| !root.intent.precise.contains_key(addr)) else {
-            continue;
-        };
-        let is_newer = |older: &&Version| root.lock.get(addr).is_some_and(|entry| **older > entry.version);
-        let Some(older) = facts.older.as_ref().filter(is_newer) else {
-            continue;
-        };
-        let (name, version) = (addr.short(root.rules.dialect()), facts.version());
-        let remedy = step!(
-            "{} `tflock upgrade --precise {} {}` takes the release before {}.",
-            Value::Step(finding.general_help()),
-            older,
-            name,
-            version
-        );
-        finding.remedy = Some(Box::new(remedy));
-    }
+    let addr = finding.address.as_ref()?;
+    let Ok(facts) = answers.get(addr).filter(|_| !root.intent.precise.contains_key(addr))? else { return None };
+    let is_newer = |older: &&Version| root.lock.get(addr).is_some_and(|entry| **older > entry.version);
+    let older = facts.older.as_ref().filter(is_newer)?;
+    Some(step!(
+        "{} `tflock upgrade --precise {} {}` takes the release before {}.",
+        Value::Step(finding.general_help()),
+        older,
+        addr.short(root.rules.dialect()),
+        facts.version()
+    ))
 }
 
 /// What is not locked now cannot be accepted as republished: its earlier entry comes back first.
-pub(super) fn restore_before_accepting(root: &LockRoot, findings: &mut [Finding]) {
-    for finding in findings.iter_mut().filter(|finding| finding.rule == Rule::Republished) {
-        let earlier = finding.address.as_ref().and_then(|addr| Some((addr, root.prepared.earlier.get(addr)?)));
-        let Some((addr, earlier)) = earlier else { continue };
-        let remedy = step!(
-            "Ask its publisher why. To accept it, first restore its earlier entry: `tflock lock {} --restore-from {}`.",
-            addr,
-            earlier.commit
-        );
-        finding.remedy = Some(Box::new(remedy));
+fn restore_before_accepting(root: &LockRoot, finding: &Finding) -> Option<Step> {
+    let addr = finding.address.as_ref().filter(|_| finding.rule == Rule::Republished)?;
+    let earlier = root.prepared.earlier.get(addr)?;
+    Some(step!(
+        "Ask its publisher why. To accept it, first restore its earlier entry: `tflock lock {} --restore-from {}`.",
+        addr,
+        earlier.commit
+    ))
+}
+
+/// The findings, each with the next step that only this run knows.
+pub(super) fn remedied(
+    root: &LockRoot,
+    answers: &BTreeMap<ProviderAddr, Answer>,
+    findings: Vec<Finding>,
+) -> Vec<Finding> {
+    let mut remedied = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let remedy = restore_before_accepting(root, &finding).or_else(|| release_before(root, answers, &finding));
+        remedied.push(match remedy {
+            Some(remedy) => finding.remedied_by(remedy),
+            None => finding,
+        });
     }
+    remedied
 }
 
 fn selects_newest(root: &LockRoot) -> bool {

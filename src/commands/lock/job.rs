@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::decision::{Decision, RootDecision, name_release_before, recovery_hints};
-use super::decision::{restore_before_accepting, unknown_provider};
+use super::decision::{Decision, RootDecision, recovery_hints, remedied, unknown_provider};
 use super::root::{LockRoot, RootEdit};
 use super::session::{LockSession, TrustStores};
 use super::writing::{WritePhase, Written};
@@ -77,7 +76,7 @@ impl LockJob {
         session: &LockSession<'_>,
     ) -> Result<Self, Error> {
         let (request, cache) = (session.request, session.cache);
-        session.stores.load(&root.settings.trust)?;
+        session.stores.load(&root.settings().trust)?;
         let wanted = |addr: &ProviderAddr| {
             // If this very version is selected, it is not a first use.
             let earlier = root.prepared.earlier.get(addr).map(|earlier| earlier.entry.clone());
@@ -86,9 +85,9 @@ impl LockJob {
         let lock = root.lock_with_restored();
         let mut plan = plan::plan(&root.requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))
-            .map_err(|error| root.settings.placed(error))?;
+            .map_err(|error| root.settings().placed(error))?;
         for (addr, step) in &mut plan.steps {
-            step.rules.provenance = session.stores.provenance(&root.settings.trust, addr);
+            step.rules.provenance = session.stores.provenance(&root.settings().trust, addr);
         }
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(cache, addr, &entry.version))
@@ -119,8 +118,8 @@ impl LockJob {
         }
         let learns = root.first_use == FirstUseRule::Remember && root.uses_origin() && !request.restores();
         let mut kept = BTreeMap::new();
-        if learns && (!open.is_empty() || session.stores.exists(&root.settings.trust)) {
-            let pins = session.stores.pins(&root.settings.trust);
+        if learns && (!open.is_empty() || session.stores.exists(&root.settings().trust)) {
+            let pins = session.stores.pins(&root.settings().trust);
             let unqueried = plan.steps.keys().filter(|addr| !open.contains_key(*addr)).chain(&plan.unrequired);
             let unpinned: Vec<ProviderAddr> = unqueried.filter(|addr| pins.pin(addr).is_none()).cloned().collect();
             for addr in unpinned {
@@ -168,11 +167,11 @@ impl LockJob {
         stores: &TrustStores,
         cache: &Cache,
     ) -> Decision {
-        let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
+        let leveled = |finding: Finding| self.root.rules.complete(finding, None);
         let pins = if answers.is_empty() && self.kept.is_empty() {
             Pins::default()
         } else {
-            stores.pins(&self.root.settings.trust)
+            stores.pins(&self.root.settings().trust)
         };
         let findings = self.root.findings.iter().cloned().map(leveled);
         let findings = findings.chain(self.against.values().flatten().cloned()).collect();
@@ -191,7 +190,7 @@ impl LockJob {
             let is_about = |finding: &Finding| finding.address.as_ref() == Some(addr);
             let mut of_it = deciding.decision.findings.iter().filter(|finding| is_about(finding));
             // What was refused is not selected, so nothing holds the selection back.
-            let refused = of_it.any(|finding| finding.level == Level::Deny);
+            let refused = of_it.any(|finding| finding.level() == Level::Deny);
             if let (Some(_), Ok(facts), false) = (&self.root.intent.upgrade, answer, refused) {
                 let decision = &mut deciding.decision;
                 let requirement = self.root.requirements.get(addr).map(|it| self.root.shown(it));
@@ -209,7 +208,7 @@ impl LockJob {
             match answers.get(addr) {
                 Some(Ok(facts)) => deciding.pin(addr, &facts.release),
                 Some(Err(Refusal::Error(error))) => deciding.leave_unpinned(addr, &error.message),
-                Some(Err(Refusal::Finding(finding, _))) => deciding.leave_unpinned(addr, &finding.message),
+                Some(Err(Refusal::Finding(finding, _))) => deciding.leave_unpinned(addr, finding.message()),
                 None => deciding.leave_unpinned(addr, "--offline forbids contacting its registry"),
             }
         }
@@ -218,8 +217,7 @@ impl LockJob {
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, stores);
-        name_release_before(&self.root, answers, &mut decision.findings);
-        restore_before_accepting(&self.root, &mut decision.findings);
+        decision.findings = remedied(&self.root, answers, std::mem::take(&mut decision.findings));
         decision.advice = recovery_hints(&self.root, &decision);
         decision
     }
@@ -229,7 +227,7 @@ impl LockJob {
         let refused = decision.is_refused() || stores.only_revocations;
         let updates = std::mem::take(&mut decision.updates).into_iter();
         let updates = updates.filter(|update| !refused || matches!(update, TrustUpdate::Revoked { .. })).collect();
-        match stores.learn(&self.root.settings.trust, updates) {
+        match stores.learn(&self.root.settings().trust, updates) {
             Ok(new) => decision.updates = new,
             Err(error) => decision.errors.push(error),
         }
@@ -278,7 +276,7 @@ impl LockJob {
     /// Reports what was decided, and writes it if the phase says so.
     pub(super) fn finish(&self, mut decision: Decision, session: &LockSession<'_>, phase: &WritePhase) -> RootState {
         let path = self.path.clone();
-        let is_trust_written = match phase.trust.get(&self.root.settings.trust) {
+        let is_trust_written = match phase.trust.get(&self.root.settings().trust) {
             Some(Ok(written)) => *written,
             Some(Err(error)) if !decision.updates.is_empty() => {
                 decision.errors.push(error.clone());
@@ -287,15 +285,15 @@ impl LockJob {
             _ => false,
         };
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
-            let folder = &self.root.settings.path;
+            let folder = &self.root.settings().path;
             let error = unknown_provider(error, (&self.root.requirements, &self.root.lock), folder, self.dialect());
             let error = error.hints(decision.advice);
-            let findings = self.root.placed_findings(decision.findings, &self.root.spans);
+            let findings = self.root.placed_findings(decision.findings, self.root.read.spans());
             return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }
         let written = if decision.is_refused() {
             let advice = std::mem::take(&mut decision.advice).into();
-            let changes = Changes { path: self.root.settings.lock_file_shown(), advice, ..Changes::default() };
+            let changes = Changes { path: self.root.settings().lock_file_shown(), advice, ..Changes::default() };
             Ok(Some(Written { changes, text: None }))
         } else {
             self.write(&decision, session, phase.mode)
@@ -310,7 +308,7 @@ impl LockJob {
         };
         // Places are those of the lock file as it is now.
         let new = text.and_then(|text| lockfile::decode(text.as_bytes(), self.dialect()).ok());
-        let spans = new.as_ref().map_or(&self.root.spans, |decoded| &decoded.spans);
+        let spans = new.as_ref().map_or(self.root.read.spans(), |decoded| Some(&decoded.spans));
         let findings = self.root.placed_findings(decision.findings, spans);
         RootState::Done(Box::new(RootOutcome { path, body, findings }))
     }
@@ -330,7 +328,7 @@ impl LockJob {
     /// The note on an entry that nothing requires.
     fn unrequired_entry(&self, addr: &ProviderAddr) -> Finding {
         let program = self.dialect().program();
-        if self.root.kind.traits().keeps_unused {
+        if self.root.kind().traits().keeps_unused {
             let message = format!("{addr} is not required by the stack; kept until `tflock lock --prune`");
             return Finding::new(Rule::PossiblyFromState, message).about(addr);
         }
@@ -340,7 +338,7 @@ impl LockJob {
             );
             return Finding::new(Rule::InitChanges, message).about(addr);
         }
-        let unreachable = self.root.settings.translates_state().then(|| unreachable_from_state(addr)).flatten();
+        let unreachable = self.root.settings().translates_state().then(|| unreachable_from_state(addr)).flatten();
         if let Some(finding) = unreachable {
             return finding;
         }
@@ -376,14 +374,14 @@ impl LockJob {
 fn of_kept(root: &LockRoot, session: &LockSession<'_>, addr: &ProviderAddr, step: &Query) -> Option<Vec<Finding>> {
     let version = &step.recorded_release()?.version;
     let release = session.kept.release(session.cache, (addr, version), root.rules.check(addr))?;
-    let findings = release.findings.iter().map(|finding| root.rules.leveled(finding.clone(), Some(version)));
+    let findings = release.findings.iter().map(|finding| root.rules.complete(finding.clone(), Some(version)));
     let findings: Vec<Finding> = findings.collect();
     let is_proven = !is_denied(&findings);
     is_proven.then(|| findings.into_iter().map(|finding| root.at_requirement(finding, addr)).collect())
 }
 
 fn trust_change(root: &LockRoot, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
-    let mut change = TrustChange { path: root.settings.trust.shown.clone(), written, ..TrustChange::default() };
+    let mut change = TrustChange { path: root.settings().trust.shown.clone(), written, ..TrustChange::default() };
     for update in updates {
         match update {
             TrustUpdate::FirstUse { address, signer, .. } | TrustUpdate::Carried { address, signer, .. } => {

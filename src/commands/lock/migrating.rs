@@ -29,8 +29,8 @@ struct Direction {
 /// also those whose source in the working tree names the host.
 pub(super) fn migrate(root: &mut LockRoot, migration: Migration) -> Result<(), Error> {
     let Migration { to, edit_config } = migration;
-    let Some(bytes) = &root.bytes else {
-        let file = root.settings.lock_file_shown();
+    let Some(bytes) = &root.read.bytes else {
+        let file = root.settings().lock_file_shown();
         let message = format!("there is no dependency lock file to migrate: {}", shown(&file));
         let hint = step!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));
@@ -39,7 +39,7 @@ pub(super) fn migrate(root: &mut LockRoot, migration: Migration) -> Result<(), E
     let way = Direction { from: default_host(to.other()), to: default_host(to) };
     let edits = if edit_config { edited(root, &way)? } else { Vec::new() };
     root.findings.extend(explicit(root, &way, edit_config));
-    root.findings.extend(root.missing_modules.iter().map(|module| missing_module(module, &root.settings)));
+    root.findings.extend(root.missing_modules.iter().map(|module| missing_module(module, &root.read.settings)));
     let (moves, dropped) = moves(root, &way);
     root.prepared.untouched = is_written_so && dropped.is_empty() && moves.is_empty() && edits.is_empty();
     root.intent.only = Some(moves.keys().cloned().collect());
@@ -110,7 +110,7 @@ fn explicit(root: &LockRoot, way: &Direction, edit_config: bool) -> Vec<Finding>
             "so it stays there; --edit-config writes the new host"
         };
         let message = format!("the source of {addr} names its host, {why}");
-        let file = roots::file_from(&root.settings.path, &origin.file);
+        let file = roots::file_from(&root.settings().path, &origin.file);
         let finding = Finding::new(Rule::ExplicitHost, message).about(addr).in_file(&file).at(origin.position);
         // A module may be called more than once.
         if !findings.contains(&finding) {
@@ -131,7 +131,7 @@ fn missing_module(module: &str, settings: &RunSettings) -> Finding {
 /// Writes the new host into the sources of all modules of the working tree that name the old one, whether or not the
 /// provider is locked: the result for a file must not depend on its callers.
 fn edited(root: &mut LockRoot, way: &Direction) -> Result<Vec<FileEdit>, Error> {
-    let settings = &root.settings;
+    let settings = root.settings();
     let directory = |origin: &Origin| origin.file.parent().map(Path::to_owned).unwrap_or_default();
     let directories: BTreeSet<PathBuf> = named(root, way).map(|(_, origin)| directory(origin)).collect();
     let directories: BTreeSet<PathBuf> = directories.into_iter().filter(|path| is_own(path, settings)).collect();

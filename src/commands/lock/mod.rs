@@ -214,12 +214,12 @@ impl LockRoots<'_> {
                 }
             }
             Preparation::Migrate(migration) => {
-                notes.extend(migrating::remarks(&root.settings).into_iter().map(Step::from));
+                notes.extend(migrating::remarks(root.settings()).into_iter().map(Step::from));
                 migrating::migrate(root, *migration)?;
             }
             Preparation::Repair(repair) => {
                 let RootRepair { providers, lost, base } =
-                    repair.roots.get(&root.settings.path).cloned().unwrap_or_default();
+                    repair.roots.get(&root.settings().path).cloned().unwrap_or_default();
                 root.restrict_to(providers);
                 restoring::restore(root, lost, &base)?;
                 root.prepared.is_of_base = true;
@@ -289,7 +289,8 @@ impl LockRoots<'_> {
             let Some(directory) = self.sources.override_of(job.root.source.dialect, &addr) else { continue };
             if let Some(Err(Refusal::Error(error))) = answers.remove(&addr) {
                 let known = (&job.root.requirements, &job.root.lock);
-                let error = decision::unknown_provider(error, known, &job.root.settings.path, job.root.source.dialect);
+                let error =
+                    decision::unknown_provider(error, known, &job.root.settings().path, job.root.source.dialect);
                 errors.push(Error { hints: overridden(&addr, &directory), ..error });
             }
             job.open.remove(&addr);
@@ -351,7 +352,7 @@ fn decide(
         let stores = TrustStores::of_revocations();
         for job in jobs.iter() {
             // This load succeeded before.
-            let _ = stores.load(&job.root.settings.trust);
+            let _ = stores.load(&job.root.settings().trust);
         }
         decide_each(jobs, &stores, session.cache, || false);
         let unwritten = if mode == WriteMode::Write { WriteMode::Check } else { mode };

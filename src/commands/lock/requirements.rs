@@ -24,7 +24,7 @@ use crate::workspace::RunSettings;
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them.
 pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Error> {
-    let dialect = root.settings.dialect;
+    let dialect = root.settings().dialect;
     let named: Vec<_> = additions.iter().filter_map(|addition| addition.address(dialect).ok()).collect();
     root.refuse_edits(&named)?;
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(root)? };
@@ -38,12 +38,12 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
         if !addition.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
             // A stack has no requirement without one; what is written depends on the selected version.
-            let some = Some("0.0.0").filter(|_| root.kind == RootKind::Stack);
+            let some = Some("0.0.0").filter(|_| root.kind() == RootKind::Stack);
             let request = addition.request(&addr, addition.constraint.as_deref().or(some));
             match edit::add(&edited, dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
-                Err(error) => return Err(root.settings.placed(error.into())),
+                Err(error) => return Err(root.settings().placed(error.into())),
             }
         }
         if !addition.no_lock {
@@ -62,7 +62,7 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     }
     let locked = pending.iter().filter(|(_, addition)| !addition.no_lock);
     let only = locked.map(|(addr, _)| addr.clone()).collect();
-    let edits = editable(edit::edits_between(&files, &edited), &root.settings)?;
+    let edits = editable(edit::edits_between(&files, &edited), root.settings())?;
     root.intent.only = Some(only);
     if additions.iter().any(Addition::wants_version) {
         root.prepared.pending = Some(Pending { files, dialect, additions: pending });
@@ -77,9 +77,9 @@ pub(super) fn others_without_entry(root: &LockRoot) -> Option<Step> {
     let requested: BTreeSet<ProviderAddr> = root.requested().into_iter().collect();
     let required = root.requirements.iter().map(|(addr, _)| addr);
     let others = required.filter(|addr| root.lock.get(addr).is_none() && !requested.contains(addr));
-    let names: Vec<String> = others.map(|addr| addr.short(root.settings.dialect)).collect();
+    let names: Vec<String> = others.map(|addr| addr.short(root.settings().dialect)).collect();
     let they = if names.len() == 1 { "is" } else { "are" };
-    let file = root.settings.lock_file_shown();
+    let file = root.settings().lock_file_shown();
     (!names.is_empty()).then(|| {
         step!(
             "{} {} required too and not in {}; `tflock lock` adds what is missing",
@@ -128,7 +128,7 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 /// Looks up a provider that is new to the lock file in git's history.
 fn remember(root: &mut LockRoot, addr: &ProviderAddr) {
     if root.lock.get(addr).is_none()
-        && let Ok(Some(earlier)) = witnesses::earlier(&root.settings, addr)
+        && let Ok(Some(earlier)) = witnesses::earlier(root.settings(), addr)
     {
         root.prepared.earlier.insert(addr.clone(), earlier);
     }
@@ -148,11 +148,11 @@ pub(super) fn remove(root: &mut LockRoot, removal: &Removal) -> Result<(), Error
     for text in providers {
         let addr = root.names().resolve(text)?;
         if !lock_only {
-            match edit::remove(&edited, root.settings.dialect, &addr, force) {
+            match edit::remove(&edited, root.settings().dialect, &addr, force) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 // The user may have removed the requirement by hand, so only the lock file is left to edit.
                 Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock.get(&addr).is_some() => {}
-                Err(error) => return Err(root.settings.placed(error.into())),
+                Err(error) => return Err(root.settings().placed(error.into())),
             }
             root.requirements.remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
         }
@@ -164,7 +164,7 @@ pub(super) fn remove(root: &mut LockRoot, removal: &Removal) -> Result<(), Error
     let edits = edit::edits_between(&files, &edited);
     root.intent.only = Some(still.into_iter().collect());
     root.intent.dropped = lost.into_iter().collect();
-    root.edit(editable(edits, &root.settings)?);
+    root.edit(editable(edits, root.settings())?);
     Ok(())
 }
 
@@ -173,8 +173,8 @@ pub(super) fn still_required(root: &LockRoot) -> impl Iterator<Item = Step> {
     root.requested().into_iter().filter_map(|addr| {
         let origin = root.requirements.get(&addr)?.origins.first()?;
         let caller = origin.caller();
-        let name = addr.short(root.settings.dialect);
-        let file = shown(&roots::file_from(&root.settings.path, &origin.file));
+        let name = addr.short(root.settings().dialect);
+        let file = shown(&roots::file_from(&root.settings().path, &origin.file));
         Some(format!("{name} stays locked: {caller} requires it ({file}:{})", origin.position).into())
     })
 }
@@ -182,7 +182,7 @@ pub(super) fn still_required(root: &LockRoot) -> impl Iterator<Item = Step> {
 /// Rewrites the constraints of the root module that exclude the wanted version of a provider: the requested version, or
 /// the newest that all other constraints allow.
 pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
-    let offered = bump.offered.get(&root.settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
+    let offered = bump.offered.get(&root.settings().path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
     root.refuse_edits(&root.requested())?;
     let files = sources(root)?;
     let mut edited = files.clone();
@@ -195,7 +195,7 @@ pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
         let Some(target) = root.intent.precise.get(&addr).or_else(newest) else { continue };
         let holders: Vec<Origin> = lock::holders(requirement, target).cloned().collect();
         if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
-            return Err(not_ours(&addr, target, other, &root.settings));
+            return Err(not_ours(&addr, target, other, root.settings()));
         }
         for holder in holders {
             let constraint = bumped(holder.constraint.as_deref().unwrap_or_default(), target);
@@ -205,8 +205,8 @@ pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
                 constraint: Some(constraint.clone()),
                 replace: true,
             };
-            let edits = edit::add(&edited, root.settings.dialect, &request);
-            let edits = edits.map_err(|error| root.settings.placed(error.into()))?;
+            let edits = edit::add(&edited, root.settings().dialect, &request);
+            let edits = edits.map_err(|error| root.settings().placed(error.into()))?;
             edited = edit::apply(&edited, &edits);
             let terms = Constraints::parse_config(&constraint).unwrap_or_default();
             let requirements = &mut root.requirements;
@@ -214,7 +214,7 @@ pub(super) fn bump(root: &mut LockRoot, bump: &Bump) -> Result<(), Error> {
             requirements.add(&addr, &terms, Origin { constraint: Some(constraint), ..holder });
         }
     }
-    root.edit(editable(edit::edits_between(&files, &edited), &root.settings)?);
+    root.edit(editable(edit::edits_between(&files, &edited), root.settings())?);
     Ok(())
 }
 
@@ -255,7 +255,7 @@ fn bumped(text: &str, target: &Version) -> String {
 }
 
 fn sources(root: &LockRoot) -> Result<Vec<SourceFile>, Error> {
-    roots::sources(&root.settings.root, root.settings.dialect).map_err(Error::from)
+    roots::sources(&root.settings().root, root.settings().dialect).map_err(Error::from)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::root::LockRoot;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Rule, is_denied};
+use crate::finding::{Finding, Rule, is_denied};
 use crate::git::{Commit, Git};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::outcome::Outcome;
@@ -35,13 +35,13 @@ impl Restored {
     /// Leaves the root module with the entries to restore, and nothing else to do. One that was found may have none; of one that the
     /// user named, each must be there.
     pub(super) fn prepare(&self, root: &mut LockRoot, revision: &str) -> Result<(), Error> {
-        let git = Git::open(&root.settings.root)?;
+        let git = Git::open(&root.settings().root)?;
         let commit = self.commit(&git, revision)?;
-        let before = lock_file(&git, &commit, &root.settings)?.unwrap_or_default();
+        let before = lock_file(&git, &commit, root.settings())?.unwrap_or_default();
         let wanted = root.intent.only.clone().unwrap_or_default();
         let (present, lacking): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|addr| before.get(addr).is_some());
         if let Some(addr) = lacking.first().filter(|_| !root.intent.lenient) {
-            return Err(absent(&addr.short(root.settings.dialect), &commit, revision));
+            return Err(absent(&addr.short(root.settings().dialect), &commit, revision));
         }
         let counter = if present.is_empty() { &self.lacking } else { &self.restored };
         let restored = present.into_iter().filter_map(|addr| Some((addr.clone(), before.get(&addr)?.clone())));
@@ -120,7 +120,7 @@ fn lock_file(git: &Git, commit: &Commit, settings: &RunSettings) -> Result<Optio
     };
     let not_literal = findings.iter().find(|finding| finding.rule == Rule::LockNotLiteral);
     let kind = if not_literal.is_some() { ErrorKind::Trust } else { ErrorKind::LockFile };
-    let why = not_literal.or(findings.first()).map(|finding| finding.message.as_str()).unwrap_or_default();
+    let why = not_literal.or(findings.first()).map(Finding::message).unwrap_or_default();
     let message = format!("nothing is restored from the lock file of {}: {why}", commit.shown());
     Err(Error::new(kind, message).in_file(settings.lock_file_shown()).hint("name another commit"))
 }

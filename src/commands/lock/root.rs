@@ -30,21 +30,17 @@ use crate::release::continuity::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
 use crate::settings::{Basis, Candidate, Date, SourceChoice};
 use crate::version::{Constraints, Version};
-use crate::workspace::{ProviderNames, Reading, RootModule, RootSource, RunSettings, absent};
+use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings};
 
 #[derive(Debug, Clone)]
 pub struct LockRoot {
-    pub(super) settings: RunSettings,
-    pub(crate) bytes: Option<Vec<u8>>,
+    /// What was read of it.
+    pub(crate) read: Root,
+    /// Its entries, or those that it inherits from its module.
     pub(crate) lock: LockFile,
-    /// Where the lock file has its entries.
-    pub(super) spans: Spans,
     /// From the configuration, or from the lock file itself.
     pub(crate) requirements: Requirements,
     pub(crate) configured: bool,
-    pub(super) kind: RootKind,
-    /// False without configuration.
-    pub(super) kind_is_known: bool,
     /// True if not all requirements are read.
     pub(super) requirements_unread: bool,
     pub(crate) intent: Intent,
@@ -102,42 +98,37 @@ impl LockRoot {
         request: &LockRequest,
         cache: &Cache,
     ) -> Result<Self, Error> {
-        let mut module = RootModule::open(settings)?;
-        module.take_tree(Arc::clone(tree))?;
-        module.decoded()?;
-        Self::of(module, request, cache)
+        let root = Root::of_tree(settings, tree)?;
+        root.decoded()?;
+        Self::of(root, request, cache)
     }
 
-    fn of(module: RootModule, request: &LockRequest, cache: &Cache) -> Result<Self, Error> {
-        let mut unread = if request.from_lock { Vec::new() } else { module.unread_requirements() };
-        let is_complete =
-            module.tree.as_ref().is_some_and(|tree| tree.unread_parts.is_empty() && tree.holes.is_empty());
-        let mut hole = (!request.from_lock).then(|| module.hole()).flatten();
-        let kind_is_known = module.tree.is_some();
-        let kind = module.tree.as_ref().map(|tree| tree.kind).unwrap_or_default();
-        let RootModule { settings, bytes, lock, tree } = module;
-        let settings = &settings;
-        for finding in unread.iter_mut().chain(&mut hole) {
-            finding.file = finding.file.as_ref().map(|file| roots::file_from(&settings.path, file));
-        }
-        if let (None, Some(part)) = (&bytes, unread.first().or(hole.as_ref())) {
+    fn of(root: Root, request: &LockRequest, cache: &Cache) -> Result<Self, Error> {
+        let unread = if request.from_lock { Vec::new() } else { root.unread_requirements() };
+        let hole = if request.from_lock { None } else { root.hole() };
+        let (settings, tree, kind) = (&root.settings, root.tree.as_deref(), root.kind());
+        let is_complete = tree.is_some_and(|tree| tree.unread_parts.is_empty() && tree.holes.is_empty());
+        let shown = |finding: Finding| match finding.file.clone() {
+            Some(file) => finding.in_file(roots::file_from(&settings.path, &file)),
+            None => finding,
+        };
+        let unread: Vec<Finding> = unread.into_iter().map(shown).collect();
+        let hole = hole.map(shown);
+        if let (None, Some(part)) = (&root.bytes, unread.first().or(hole.as_ref())) {
             return Err(no_new_lock_file(part));
         }
-        if bytes.is_none() && kind == RootKind::Unit && settings.is_tool_guessed {
+        if root.bytes.is_none() && kind == RootKind::Unit && settings.is_tool_guessed {
             return Err(unknown_tool(settings));
         }
         // An unreadable lock file has returned an error already.
-        let decoded =
-            lock.and_then(Result::ok).map(Arc::unwrap_or_clone).or_else(|| inherited(tree.as_deref(), settings));
-        let (lock, spans, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
-        let modules =
-            tree.as_ref().map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
+        let own = root.decoded()?.map(|decoded| Decoded::clone(decoded));
+        let decoded = own.or_else(|| lockfile::decode(tree?.lock_of_module.as_deref()?, settings.dialect).ok());
+        let (lock, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
+        let modules = tree.map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
         let assumed = tree.iter().flat_map(|tree| assumed::of_unit(&settings.path, tree)).collect();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
-        let tree = tree.map(Arc::unwrap_or_clone);
-        let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
-        let mut requirements: Option<Requirements> = requirements;
-        let may_lack = missing.as_ref().is_some_and(|missing| !missing.is_empty() && !request.accept_missing_modules);
+        let mut requirements = tree.map(|tree| tree.requirements.clone());
+        let may_lack = tree.is_some_and(|tree| !tree.missing.is_empty() && !request.accept_missing_modules);
         if may_lack || requirements.is_some() && !is_complete {
             // What is not read may require the locked providers.
             let known = requirements.get_or_insert_default();
@@ -154,7 +145,6 @@ impl LockRoot {
         let named = request.named_platforms(settings, &always);
         let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache, always));
         Ok(Self {
-            bytes,
             intent: Intent { prune: request.prune && is_complete, platforms: named.unwrap_or_default(), ..intent },
             recorded_platforms,
             rules: RuleBook::for_root(settings).demanding(request.h1, request.not_after),
@@ -164,25 +154,30 @@ impl LockRoot {
             configured,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            spans,
             prepared: Prepared {
                 edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
                 ..Prepared::default()
             },
-            kind,
-            kind_is_known,
             requirements_unread: !unread.is_empty(),
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).chain(unread).collect(),
             modules,
-            missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
+            missing_modules: tree.into_iter().flat_map(|tree| &tree.missing).map(|module| module.key.clone()).collect(),
             warnings,
             assumed,
-            settings: settings.clone(),
+            read: root,
         })
     }
 }
 
 impl LockRoot {
+    pub(in crate::commands) fn settings(&self) -> &RunSettings {
+        &self.read.settings
+    }
+
+    pub(super) fn kind(&self) -> RootKind {
+        self.read.kind()
+    }
+
     /// True if origin registries are queried, so facts of earlier runs about them apply.
     pub(super) fn uses_origin(&self) -> bool {
         self.source.choice == SourceChoice::Origin
@@ -190,7 +185,7 @@ impl LockRoot {
 
     /// Fails if tflock does not edit the requirements of such a root module; names the place of the first of some providers.
     pub(super) fn refuse_edits(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
-        let traits = self.kind.traits();
+        let traits = self.kind().traits();
         if traits.new_requirement.is_some() {
             return Ok(());
         }
@@ -199,8 +194,8 @@ impl LockRoot {
         let origin = |addr: &ProviderAddr| self.requirements.get(addr)?.origins.first();
         let error = Error::new(ErrorKind::Usage, message).hint(hint);
         Err(match providers.iter().find_map(origin) {
-            Some(origin) => error.in_file(roots::file_from(&self.settings.path, &origin.file)).at(origin.position),
-            None => error.in_file(self.settings.lock_file_shown()),
+            Some(origin) => error.in_file(roots::file_from(&self.settings().path, &origin.file)).at(origin.position),
+            None => error.in_file(self.settings().lock_file_shown()),
         })
     }
 
@@ -210,7 +205,7 @@ impl LockRoot {
         let Some(part) = self.findings.iter().find(is_unread).filter(|_| self.requirements_unread) else {
             return Ok(());
         };
-        let error = Error::new(ErrorKind::Configuration, part.message.clone());
+        let error = Error::new(ErrorKind::Configuration, part.message());
         let error = part.file.iter().fold(error, Error::in_file);
         let error = part.position.into_iter().fold(error, Error::at);
         Err(error.hint("what is not read may require it: if it does not, pass --force"))
@@ -218,7 +213,7 @@ impl LockRoot {
 
     /// Adds edits of configuration, which are written together with the lock file.
     pub(super) fn edit(&mut self, edits: Vec<FileEdit>) {
-        self.prepared.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
+        self.prepared.edits.extend(edits.into_iter().map(|texts| placed(&self.read.settings, texts)));
     }
 
     /// The lock file to plan for.
@@ -248,17 +243,17 @@ impl LockRoot {
     }
 
     pub(super) fn placed(&self, texts: FileEdit) -> RootEdit {
-        placed(&self.settings, texts)
+        placed(self.settings(), texts)
     }
 
     pub(super) fn today(&self) -> Date {
-        Date::of(self.settings.now)
+        Date::of(self.settings().now)
     }
 
     /// The findings of settings that forbid queries about a provider.
     pub fn denials(&self, addr: &ProviderAddr) -> Vec<Finding> {
         let found = self.rules.against(addr, None).into_iter();
-        found.filter(|finding| finding.level == Level::Deny).collect()
+        found.filter(|finding| finding.level() == Level::Deny).collect()
     }
 
     /// The same for all providers of the run.
@@ -268,7 +263,7 @@ impl LockRoot {
 
     /// The time of the run.
     pub fn now(&self) -> SystemTime {
-        self.settings.now
+        self.settings().now
     }
 
     /// True if the settings exclude a release because it was signed too recently.
@@ -279,7 +274,8 @@ impl LockRoot {
 
     /// After how many days a release that is too young reaches the age that the settings require.
     pub fn allowed_in(&self, addr: &ProviderAddr, version: &Version, signed: SystemTime) -> Option<u64> {
-        let wanted = self.settings.settings.policy.minimum_age.filter(|_| self.is_too_young(addr, version, signed))?;
+        let wanted =
+            self.settings().settings.policy.minimum_age.filter(|_| self.is_too_young(addr, version, signed))?;
         let left = (signed + wanted.duration()).duration_since(self.now()).ok()?;
         Some(left.as_secs().div_ceil(86400))
     }
@@ -366,12 +362,6 @@ impl LockRoot {
     }
 }
 
-/// What the module of a unit without a lock file has locked: Terragrunt copies that file.
-fn inherited(tree: Option<&Tree>, settings: &RunSettings) -> Option<Decoded> {
-    let decoded = lockfile::decode(tree?.lock_of_module.as_deref()?, settings.dialect).ok()?;
-    Some(Decoded { spans: Spans::default(), ..decoded })
-}
-
 /// True if a request may go beyond a constraint that is exactly the version, as Terragrunt's provider cache server writes it: it
 /// names a version, or how far to go.
 fn lifts_exact(request: &LockRequest, entry: &LockEntry) -> bool {
@@ -389,7 +379,7 @@ fn unknown_tool(settings: &RunSettings) -> Error {
 
 /// The error for a root module without a lock file, of which it is not known what a new one must have.
 fn no_new_lock_file(unread: &Finding) -> Error {
-    let error = Error::new(ErrorKind::Configuration, format!("no lock file is created: {}", unread.message));
+    let error = Error::new(ErrorKind::Configuration, format!("no lock file is created: {}", unread.message()));
     let error = unread.file.iter().fold(error, Error::in_file);
     unread.position.into_iter().fold(error, Error::at).hint("create it with the tool; then tflock completes its hashes")
 }
@@ -400,47 +390,48 @@ fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {
 }
 
 /// Reads the lock file and, unless `from_lock`, the configuration.
-fn read(settings: &RunSettings, request: &LockRequest) -> Result<RootModule, Error> {
-    let mut module = RootModule::open(settings)?;
-    module.decoded()?;
+fn read(settings: &RunSettings, request: &LockRequest) -> Result<Root, Error> {
     if request.from_lock {
-        let is_there = module.bytes.is_some();
-        return if is_there { Ok(module) } else { Err(absent(settings.lock_file_shown(), &settings.root)) };
+        let root = Root::of_lock_file(settings)?;
+        root.locked()?;
+        return Ok(root);
     }
-    module.read_configuration(Reading {
+    let how = Reading {
         missing: if request.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse },
         of_either_tool: request.accept_missing_modules,
         required: !request.found && !request.accept_no_configuration,
-    })?;
-    Ok(module)
+    };
+    let root = Root::open(settings, how)?;
+    root.decoded()?;
+    root.whole()
 }
 
-/// The entries and their places, and the findings that writing does not fix.
-fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Spans, Vec<Finding>) {
+/// The entries, and the findings that writing does not fix.
+fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
     let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == Rule::LockModules);
     let kept = kept.map(|finding| finding.in_file(settings.lock_file_shown()));
-    (decoded.lock, decoded.spans, kept.collect())
+    (decoded.lock, kept.collect())
 }
 
 impl LockRoot {
     /// Gives findings without a place one: the entry in the lock file, else the first requirement of the provider.
-    pub(super) fn placed_findings(&self, findings: Vec<Finding>, spans: &Spans) -> Vec<Finding> {
+    pub(super) fn placed_findings(&self, findings: Vec<Finding>, spans: Option<&Spans>) -> Vec<Finding> {
         findings.into_iter().map(|finding| self.placed_finding(finding, spans)).collect()
     }
 
-    fn placed_finding(&self, finding: Finding, spans: &Spans) -> Finding {
+    fn placed_finding(&self, finding: Finding, spans: Option<&Spans>) -> Finding {
         let Some(addr) = finding.address.clone().filter(|_| finding.file.is_none()) else {
             return finding;
         };
-        match spans.entries.get(&addr) {
-            Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
+        match spans.and_then(|spans| spans.entries.get(&addr)) {
+            Some(spans) => finding.in_file(self.settings().lock_file_shown()).at(spans.block),
             None => self.at_requirement(finding, &addr),
         }
     }
 
     /// The requirement with file names as shown in reports.
     pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
-        let folder = &self.settings.path;
+        let folder = &self.settings().path;
         let mut shown = requirement.clone();
         for origin in shown.origins.iter_mut().filter(|origin| !origin.file.as_os_str().is_empty()) {
             origin.file = roots::file_from(folder, &origin.file);
@@ -451,10 +442,10 @@ impl LockRoot {
     /// Places a finding at the first requirement of a provider; without configuration, at the lock file.
     pub(super) fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
-        let folder = &self.settings.path;
+        let folder = &self.settings().path;
         match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
             Some(origin) => finding.in_file(roots::file_from(folder, &origin.file)).at(origin.position),
-            None => finding.in_file(self.settings.lock_file_shown()),
+            None => finding.in_file(self.settings().lock_file_shown()),
         }
     }
 

@@ -62,7 +62,7 @@ impl SameVersions {
             let why = against(same, &versions, (jobs, addr));
             for job in jobs.iter_mut() {
                 let Some(own) = own(job) else { continue };
-                let finding = job.root.rules.leveled(differs(job, addr, (&own, &versions), &why), Some(&own));
+                let finding = job.root.rules.complete(differs(job, addr, (&own, &versions), &why), Some(&own));
                 if let Some(Ok(decision)) = &mut job.decision {
                     decision.findings.push(finding);
                 }
@@ -121,7 +121,7 @@ fn criteria(step: &Query) -> Option<&Criteria> {
 
 /// The places of a root module's constraints on a provider: in configuration, or only in the lock file.
 fn places(job: &LockJob, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
-    let settings = &job.root.settings;
+    let settings = &job.root.settings();
     let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
     let constrained = origins.filter(|origin| origin.constraint.is_some());
     let places: Vec<_> =

@@ -161,7 +161,7 @@ fn forbidden_signers_are_not_remembered() {
     let world = World::new("~> 1.0", None);
     let (session, stores) = (world.session(), TrustStores::of_revocations());
     let job = world.job(&session).unwrap();
-    stores.load(&job.root.settings.trust).unwrap();
+    stores.load(&job.root.settings().trust).unwrap();
     assert!(job.decide(&answers(release("1.2.0", 1)), &stores, &world.cache).updates.is_empty());
     let refused = job.decide(&answers(Err(Finding::new(Rule::SignerDenied, "no").into())), &stores, &world.cache);
     assert!(refused.is_refused() && refused.entries.is_empty());

@@ -50,18 +50,18 @@ impl LockJob {
         let Decision { entries, edits, .. } = decision;
         let (root, request) = (&self.root, session.request);
         let mut new = self.lock_with(entries);
-        if root.kind_is_known {
-            new = new.of_kind(root.kind.traits().has_stacks_header);
+        if root.read.tree.is_some() {
+            new = new.of_kind(root.kind().traits().has_stacks_header);
         }
         if let Some(lost) = lost_provider(&root.lock, &new).filter(|_| request.adds_only()) {
             let message = format!("locking again would take out something that is recorded for {lost}");
             return Err(Error::new(ErrorKind::Trust, message));
         }
         let text = Some(new.encode(self.dialect())).filter(|_| !request.no_lock);
-        let old = root.bytes.as_deref();
+        let old = root.read.bytes.as_deref();
         // Terragrunt's provider cache server writes no header.
         let is_headless =
-            || root.kind == RootKind::Unit && old.is_some_and(|old| new.is_without_header(old, self.dialect()));
+            || root.kind() == RootKind::Unit && old.is_some_and(|old| new.is_without_header(old, self.dialect()));
         let lock_stays = text.as_deref().is_none_or(|text| old == Some(text.as_bytes()) || is_headless());
         // Without requirements `providers lock` writes a file without entries, and tflock does so in a root module that
         // the user named. `init` neither writes nor requires one.
@@ -70,7 +70,7 @@ impl LockJob {
         let needless = root.prepared.untouched || unmissed;
         let mut changes = Changes {
             changed: (!lock_stays || !edits.is_empty()) && !needless,
-            path: root.settings.lock_file_shown(),
+            path: root.settings().lock_file_shown(),
             changes: self.provider_changes(&new, decision, session),
             upgrading: root.intent.upgrade.is_some(),
             requirements_unread: root.requirements_unread,
@@ -84,9 +84,9 @@ impl LockJob {
             lock_stays,
             ..Changes::default()
         };
-        if changes.changed && root.kind == RootKind::Unit && root_files::is_link(&root.settings.lock_file()) {
+        if changes.changed && root.kind() == RootKind::Unit && root_files::is_link(&root.settings().lock_file()) {
             let message = "the lock file of this unit is a symbolic link, and nothing is written through it";
-            let error = Error::new(ErrorKind::LockFile, message).in_file(root.settings.lock_file_shown());
+            let error = Error::new(ErrorKind::LockFile, message).in_file(root.settings().lock_file_shown());
             return Err(error.hint("replace the link by a file, which Terragrunt writes too"));
         }
         match mode {
@@ -138,15 +138,15 @@ impl LockJob {
         for edit in edits {
             diff += &unified(edit.texts.old.as_deref().unwrap_or_default(), &edit.texts.new, &shown(&edit.shown));
         }
-        let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
-        let lock = text.map(|text| unified(&old, text, &shown(&self.root.settings.lock_file_shown())));
+        let old = String::from_utf8_lossy(self.root.read.bytes.as_deref().unwrap_or_default());
+        let lock = text.map(|text| unified(&old, text, &shown(&self.root.settings().lock_file_shown())));
         diff + &lock.unwrap_or_default()
     }
 
     /// Writes the lock file together with the configuration, unless one of them changed since it was read.
     fn store(&self, text: Option<&str>, edits: &[RootEdit], interrupt: &Interrupt) -> Result<Option<bool>, Error> {
-        let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
-        if root_files::read_lock_file(&self.root.settings.lock_file())? != self.root.bytes {
+        let _lock = DirectoryLock::acquire(&self.root.settings().root)?;
+        if root_files::read_lock_file(&self.root.settings().lock_file())? != self.root.read.bytes {
             return Ok(None);
         }
         let edits: Vec<lock::Edit<'_>> = edits
@@ -154,7 +154,8 @@ impl LockJob {
             .map(|edit| lock::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
         let text = text.map(str::to_owned);
-        let write = Write { path: self.root.settings.lock_file(), text, boundary: self.root.settings.boundary.clone() };
+        let write =
+            Write { path: self.root.settings().lock_file(), text, boundary: self.root.settings().boundary.clone() };
         lock::commit(&write, &edits, interrupt)
     }
 }

@@ -248,7 +248,7 @@ fn unrepaired(file: &Path, why: Unrepaired) -> Error {
     match why {
         Unrepaired::Refused(finding) => {
             let refused =
-                error(&finding.message).hint(step!("repair that first, then run `tflock merge --resolve` again"));
+                error(finding.message()).hint(step!("repair that first, then run `tflock merge --resolve` again"));
             Error { position: finding.position, ..refused }
         }
         Unrepaired::Undecided(remarks) => {
@@ -335,7 +335,7 @@ pub(super) fn refuse_not_literal(file: &Path, [ours, theirs]: [&[u8]; 2], option
         (Some(finding), Some(_)) => (Side::Ours, finding, None),
     };
     let line = finding.position.map(|position| format!("line {}: ", position.line)).unwrap_or_default();
-    let message = format!("{side} of {} is not merged: {line}{}", shown(file), finding.message);
+    let message = format!("{side} of {} is not merged: {line}{}", shown(file), finding.message());
     let hint = match other {
         None => format!("theirs is no better; take {} from a revision without such values", shown(file)).into(),
         Some(other) if options.from_markers => step!("to take the other side, {}", Value::Step(taking(other, file))),

@@ -29,7 +29,7 @@ use crate::release::{Release, ReleaseKey, Releases, hashes};
 use crate::settings::{Settings, SourceChoice};
 use crate::step::{Hole, Step};
 use crate::trust::openpgp;
-use crate::verify::leveled;
+use crate::verify::Completion;
 use crate::version::Version;
 
 pub(super) struct MirrorFiles {
@@ -267,22 +267,26 @@ pub(super) fn check_mirror(
     }
     let words = words(args, &platforms);
     for (outcome, settings) in checked.iter_mut().zip(settings) {
-        for finding in outcome.findings.iter_mut().filter(|it| is_of_mirror(it)) {
-            if finding.remedy.is_none() {
-                let remedy = Step::from(finding.rule.help()).filled_by(Hole::Directory, &words);
-                *finding = finding.clone().remedied_by(remedy);
-            }
-            if let Some(settings) = settings {
-                let version = finding.version.as_deref().cloned();
-                *finding = leveled(finding.clone(), version.as_ref(), (settings, now));
-            }
-        }
+        let found = std::mem::take(&mut outcome.findings).into_iter();
+        outcome.findings = found.map(|finding| completed(finding, settings, now, &words)).collect();
     }
     Ok((checked, notes))
 }
 
-fn is_of_mirror(finding: &Finding) -> bool {
-    matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete)
+/// A finding about the mirror, complete, with the words of the command that copies again; another one as it is.
+fn completed(finding: Finding, settings: Option<&Settings>, now: SystemTime, words: &[String]) -> Finding {
+    if !matches!(finding.rule, Rule::MirrorAltered | Rule::MirrorIncomplete) {
+        return finding;
+    }
+    let finding = if finding.remedy.is_none() {
+        let remedy = Step::from(finding.rule.help()).filled_by(Hole::Directory, words);
+        finding.remedied_by(remedy)
+    } else {
+        finding
+    };
+    let Some(settings) = settings else { return finding };
+    let version = finding.version.as_deref().cloned();
+    Completion::checking(settings, now).complete(finding, version.as_ref())
 }
 
 fn locked(judged: &MirroredRoot<'_>) -> BTreeSet<ReleaseKey> {

@@ -31,7 +31,7 @@ use crate::query::question::{Depth, PackageFacts, Query, Refusal};
 use crate::query::select::Rules;
 use crate::query::{PackageKey, Session};
 use crate::release::{Lookup, ReleaseKey, Releases, hashes};
-use crate::verify::leveled;
+use crate::verify::Completion;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
@@ -330,7 +330,8 @@ fn judged<'a>(
     known: &Releases,
     cache: &Cache,
 ) -> (Vec<Result<MirroredRoot<'a>, Box<RootOutcome>>>, Vec<String>) {
-    let (judged, notes) = verify::judged(roots, known, cache, VerifyOptions::default());
+    let (judged, notes) =
+        verify::judged(roots, known, cache, VerifyOptions::default(), &verify::TreeVerdict::default());
     let judged = judged.into_iter().map(|JudgedRoot { root, mut outcome }| {
         let Some(root) = root.filter(|root| root.spans().is_some()) else {
             let body = outcome.body.map(|_| Body::Mirror(args.report()));
@@ -352,7 +353,7 @@ fn wanted(
 ) -> Vec<(PackageKey, PackageNeed)> {
     let (platforms, need) = platforms(args, root, known);
     let refused = |addr: &ProviderAddr| {
-        findings.iter().any(|finding| finding.level == Level::Deny && finding.address.as_ref() == Some(addr))
+        findings.iter().any(|finding| finding.level() == Level::Deny && finding.address.as_ref() == Some(addr))
     };
     let settings = &root.settings().settings;
     let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
@@ -380,7 +381,9 @@ impl MirroredRoot<'_> {
                 Err(Refusal::Error(error)) => failed.push(error),
                 // Other findings say why there is no package to copy, whatever the settings say.
                 Err(Refusal::Finding(finding, _)) if finding.rule == Rule::PlatformMissing => {
-                    findings.push(leveled(*finding, None, (&root.settings().settings, root.settings().now)));
+                    let settings = root.settings();
+                    let completion = Completion::checking(&settings.settings, settings.now);
+                    findings.push(completion.complete(*finding, None));
                 }
                 Err(Refusal::Finding(finding, _)) => findings.push(*finding),
             }

@@ -26,7 +26,7 @@ use crate::query::Session;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::step::Step;
 use crate::version::{Version, newest_allowed};
-use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, directory, named_roots, one_dialect};
+use crate::workspace::{Environment, Reading, Root, RunSettings, Scope, directory, named_roots, one_dialect};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OfferedNames {
@@ -56,9 +56,7 @@ pub fn offered(environment: Environment, named: Vec<PathBuf>, everywhere: bool) 
 /// The providers that the configuration and the lock file of a root module name.
 pub(crate) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     // Unreadable files contribute no provider, here and below.
-    let Ok(mut module) = RootModule::open(root) else { return BTreeSet::new() };
-    let _ = module.read_configuration(Reading::LENIENT);
-    module.names().known()
+    Root::open(root, Reading::LENIENT).map(|root| root.names().known()).unwrap_or_default()
 }
 
 fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {

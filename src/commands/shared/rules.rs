@@ -14,24 +14,9 @@ use crate::query::cached::Check;
 use crate::query::select::{ProvenanceRule, ReportedRule, Rules};
 use crate::release::continuity::ExpiryRules;
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
-use crate::verify::{entry, leveled};
+use crate::verify::{Completion, entry};
 use crate::version::Version;
 use crate::workspace::RunSettings;
-
-/// Rules that settings cannot relax when writing: each has its own option to accept it, or none.
-const UNMOVED: [Rule; 11] = [
-    Rule::LockFileAltered,
-    Rule::Republished,
-    Rule::MirrorDiffers,
-    Rule::SignerChanged,
-    Rule::UnsignedAfterSigned,
-    Rule::SignerDenied,
-    Rule::FirstUseForbidden,
-    Rule::ProvenanceChanged,
-    Rule::ProvenanceVersion,
-    Rule::ProvenanceInvalid,
-    Rule::ProvenanceMissing,
-];
 
 #[derive(Debug, Clone)]
 pub(in crate::commands) struct RuleBook {
@@ -99,23 +84,9 @@ impl RuleBook {
         Check { signature: self.signature(addr), expiry: self.expiry(), now: self.now }
     }
 
-    /// Sets the level of a finding by the settings, for a version of a provider if given.
-    pub(in crate::commands) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
-        if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
-            return finding;
-        }
-        // What is recorded stays with a warning, unless the settings say more of it.
-        let stated = self.stated(finding.rule).filter(|_| finding.rule == Rule::UnattestedHash);
-        let finding = Finding { level: stated.unwrap_or(finding.level), ..finding };
-        let leveled = leveled(finding, version, (&self.settings, self.now));
-        // Hashes are completed however much was read.
-        let most = if leveled.rule == Rule::RequirementsUnread { Level::Warn } else { Level::Deny };
-        Finding { level: leveled.level.min(most), ..leveled }
-    }
-
-    /// The level that the settings give a rule.
-    pub(in crate::commands) fn stated(&self, rule: Rule) -> Option<Level> {
-        self.settings.level(rule.id())
+    /// The finding at its final level, for a version of a provider if given.
+    pub(in crate::commands) fn complete(&self, finding: Finding, version: Option<&Version>) -> Finding {
+        Completion::writing(&self.settings, self.now).complete(finding, version)
     }
 
     /// Findings of the settings about a provider and its kept or requested version, known before any request.
@@ -124,24 +95,24 @@ impl RuleBook {
         if let Some(version) = version {
             found.extend(entry::of_version(addr, version, &self.settings, self.now));
         }
-        found.into_iter().map(|finding| self.leveled(finding, version)).collect()
+        found.into_iter().map(|finding| self.complete(finding, version)).collect()
     }
 
     /// Findings of the settings about the address of a release.
     pub(in crate::commands) fn of_address(&self, addr: &ProviderAddr, version: &Version) -> Vec<Finding> {
         let found = entry::of_address(addr, &self.settings).into_iter();
-        found.map(|finding| self.leveled(finding, Some(version))).collect()
+        found.map(|finding| self.complete(finding, Some(version))).collect()
     }
 
     /// True if the settings forbid queries about a release.
     pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        self.of_address(addr, version).iter().any(|finding| finding.level == Level::Deny)
+        self.of_address(addr, version).iter().any(|finding| finding.level() == Level::Deny)
     }
 
     /// Which versions of a provider are not newly selected.
     pub(in crate::commands) fn versions(&self, addr: &ProviderAddr) -> VersionPolicy {
         let denies = |rule: Rule, version: Option<&Version>| {
-            self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
+            self.complete(Finding::new(rule, "").about(addr), version).level() == Level::Deny
         };
         let policy = self.settings.versions_of(addr, self.now).enforced(&self.settings, denies);
         policy.not_after(self.not_after)

@@ -394,10 +394,21 @@ impl<'a> Targets<'a> {
         &self,
         command: &'static str,
         roots: &'r [RunSettings],
-        mut body: impl FnMut(&'r RunSettings) -> Result<Body, Error>,
+        body: impl FnMut(&'r RunSettings) -> Result<Body, Error>,
     ) -> Outcome {
-        let roots =
-            roots.iter().map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() });
+        self.outcome_of_each(command, roots, roots.iter().map(body))
+    }
+
+    /// The same with the results of these root modules.
+    pub fn outcome_of_each(
+        &self,
+        command: &'static str,
+        roots: &[RunSettings],
+        bodies: impl Iterator<Item = Result<Body, Error>>,
+    ) -> Outcome {
+        let of_root =
+            |(root, body): (&RunSettings, _)| RootOutcome { path: root.path.clone(), body, findings: Vec::new() };
+        let roots = roots.iter().zip(bodies).map(of_root);
         self.outcome_of(command, roots.chain(self.failed()))
     }
 
@@ -444,7 +455,7 @@ fn at(prefix: &Path, way: &Path) -> PathBuf {
 fn without_lock(path: PathBuf, level: Level) -> RootOutcome {
     let file = path.join(lockfile::FILE_NAME);
     let message = "this root module (it has a backend) has no dependency lock file";
-    let findings = vec![Finding { level, ..Finding::new(Rule::LockFileMissing, message).in_file(&file) }];
+    let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file).at_level(level)];
     let changes = Changes { path: file, ..Changes::default() };
     RootOutcome { path, body: Ok(Body::Changes(changes)), findings }
 }

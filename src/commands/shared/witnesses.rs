@@ -211,7 +211,7 @@ mod tests {
         for dialect in [Dialect::Terraform, Dialect::OpenTofu] {
             let addr = ProviderAddr::parse("acme/widget", dialect).unwrap();
             for selected in [Some(Version::new(2, 0, 0)), Some(Version::new(1, 0, 0)), None] {
-                let message = earlier.finding(&addr, selected.as_ref(), dialect).message;
+                let message = earlier.finding(&addr, selected.as_ref(), dialect).message().to_owned();
                 assert!(message.starts_with("acme/widget was locked at 1.0.0, last in commit abc1234"), "{message}");
                 assert!(!message.contains("registry."), "{message}");
             }

@@ -38,7 +38,7 @@ use crate::trust::signer::TrustUpdate;
 use crate::trust::signer::refused as refused_signer;
 use crate::verify::entry;
 use crate::version::Version;
-use crate::workspace::{RootModule, RunSettings};
+use crate::workspace::{Root, RunSettings};
 
 /// A release and the number of the group whose sources answer about it.
 type LookupKey = (usize, ReleaseKey);
@@ -161,7 +161,7 @@ impl<'a> TrustTree<'a> {
 }
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
-    match RootModule::open(root)?.decoded()? {
+    match Root::of_lock_file(root)?.decoded()? {
         Some(decoded) => Ok(decoded.lock.clone()),
         None => Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
             .in_file(root.lock_file_shown())
@@ -200,7 +200,7 @@ fn one_tree(
                 continue;
             }
             Some(Lookup::Refused(finding, signer)) => {
-                findings.push(leveled(recordings, &key.1, finding));
+                findings.push(completed(recordings, &key.1, finding));
                 let today = Date::of(context.now);
                 revoked.extend(signer.iter().map(|signer| TrustUpdate::of_revoked(signer.clone(), &key.0, today)));
                 continue;
@@ -210,9 +210,9 @@ fn one_tree(
         let noticed = release.findings.iter().cloned();
         let unexpected =
             release.signer.iter().filter_map(|signer| entry::unexpected_publisher(Some(store.pins()), &key.0, signer));
-        let noticed = noticed.chain(unexpected).map(|finding| leveled(recordings, &key.1, &finding));
+        let noticed = noticed.chain(unexpected).map(|finding| completed(recordings, &key.1, &finding));
         let noticed: Vec<Finding> = noticed.collect();
-        let denied = noticed.iter().any(|finding| finding.level == Level::Deny);
+        let denied = noticed.iter().any(|finding| finding.level() == Level::Deny);
         for finding in noticed {
             // What is said of a signer is said once, whatever the number of versions.
             if !findings.contains(&finding) {
@@ -227,8 +227,8 @@ fn one_tree(
             continue;
         }
         let against = recordings.iter().filter_map(|recording| recording.compare(release, context.cache));
-        let against: Vec<Finding> = against.map(|finding| leveled(recordings, &key.1, &finding)).collect();
-        let refused = denied || against.iter().any(|finding| finding.level == Level::Deny);
+        let against: Vec<Finding> = against.map(|finding| completed(recordings, &key.1, &finding)).collect();
+        let refused = denied || against.iter().any(|finding| finding.level() == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
             places.entry(key.0.clone()).or_default().take(release);
@@ -316,18 +316,17 @@ impl Recording<'_> {
                 let witnesses = Witnesses { root, dialect, lock: &self.lock, cache }.of(release);
                 let altered = continuity::altered(recorded, release, &witnesses);
                 let finding = altered.or_else(|| continuity::republished(recorded, release, &verdict))?;
-                let message = format!("{}; its signer is not remembered", finding.message);
-                Some(Finding { message, ..finding })
+                Some(finding.remarked("its signer is not remembered"))
             }
         }
     }
 }
 
 /// The finding at the level of the settings, the strictest of those of the root modules that record the release.
-fn leveled(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -> Finding {
+fn completed(recordings: &[Recording<'_>], version: &Version, finding: &Finding) -> Finding {
     let of_root =
-        |recording: &Recording<'_>| RuleBook::for_root(recording.root).leveled(finding.clone(), Some(version));
-    recordings.iter().map(of_root).max_by_key(|finding| finding.level).unwrap_or(finding.clone())
+        |recording: &Recording<'_>| RuleBook::for_root(recording.root).complete(finding.clone(), Some(version));
+    recordings.iter().map(of_root).max_by_key(Finding::level).unwrap_or(finding.clone())
 }
 
 fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recordings<'_>) -> Vec<Finding> {
@@ -338,7 +337,7 @@ fn contradictions(pins: &Pins, signers: &Signers, recorded: &Recordings<'_>) -> 
             let of_release = recorded.iter().filter(|((_, key), _)| key.0 == *addr && key.1 == *version);
             let recordings: Vec<Recording<'_>> = of_release.flat_map(|(_, recordings)| recordings.clone()).collect();
             let finding = refused_signer(addr, version, signer, verdict)?;
-            Some(leveled(&recordings, version, &finding))
+            Some(completed(&recordings, version, &finding))
         }
     });
     refused.collect()

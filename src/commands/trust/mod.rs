@@ -24,7 +24,7 @@ use crate::step::Step;
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
-use crate::workspace::{Reading, RootModule, RunSettings};
+use crate::workspace::{Reading, Root, RunSettings};
 use init::{SignatureLookup, Signed};
 use place::PlaceQuery;
 
@@ -135,11 +135,8 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         return pattern(text, settings.dialect);
     }
     // An unreadable root module gives no local names, but an address needs none.
-    let module =
-        RootModule::open(settings).and_then(|mut module| module.read_configuration(Reading::LENIENT).map(|()| module));
-    if let Some(addr) =
-        module.ok().filter(|module| module.names().knows(text)).map(|module| module.names().resolve(text))
-    {
+    let root = Root::open(settings, Reading::LENIENT).and_then(Root::whole);
+    if let Some(addr) = root.ok().filter(|root| root.names().knows(text)).map(|root| root.names().resolve(text)) {
         return addr.map(AddrPattern::from);
     }
     let full = pattern(text, settings.dialect)?;

@@ -152,7 +152,7 @@ impl PlaceQuery<'_, '_> {
                     let (address, version) = (addr.clone(), release.version.clone());
                     updates.push(TrustUpdate::FirstUse { address, version, signer });
                 } else if let Some(refused) = signer::refused(addr, &release.version, &signer, verdict) {
-                    return Err(Error::new(ErrorKind::Trust, refused.message.clone()).hint(refused.general_help()));
+                    return Err(Error::new(ErrorKind::Trust, refused.message()).hint(refused.general_help()));
                 }
             }
             places.take(release);
@@ -218,7 +218,7 @@ impl PlaceQuery<'_, '_> {
         for version in versions {
             if let Some(refused) = rules.of_address(addr, &version).into_iter().find(|_| rules.forbids(addr, &version))
             {
-                return Err(Error::new(ErrorKind::Trust, refused.message.clone()).hint(refused.general_help()));
+                return Err(Error::new(ErrorKind::Trust, refused.message()).hint(refused.general_help()));
             }
             let rules = Rules { provenance: ProvenanceRule::Learn, ..rules.of(addr, &[]) };
             questions.insert((addr.clone(), version.clone()), Query::of_signer(version, rules));
@@ -228,7 +228,7 @@ impl PlaceQuery<'_, '_> {
             Lookup::Known(release) => Ok(release),
             Lookup::Inconclusive(error) => Err(error),
             Lookup::Withdrawn(message) => Err(Error::new(ErrorKind::NotFound, message)),
-            Lookup::Refused(finding, _) => Err(Error::new(ErrorKind::Trust, finding.message)),
+            Lookup::Refused(finding, _) => Err(Error::new(ErrorKind::Trust, finding.message())),
             Lookup::NotRequested => {
                 let message = format!("it is unknown where {addr} {version} was built, and --offline forbids requests");
                 Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"))

@@ -27,7 +27,7 @@ use crate::query::question::{Depth, Explain, Goal, Query};
 use crate::query::select::ProvenanceRule;
 use crate::release::{ReleaseKey, Releases};
 use crate::settings::{H1Rule, Settings};
-use crate::verify::of_tree;
+use crate::verify::Completion;
 use crate::workspace::RunSettings;
 
 /// The queries about the locked releases of some root modules.
@@ -232,7 +232,8 @@ pub(super) fn of_names_in_trees(
     let mut seen = BTreeSet::new();
     let trees = judged.chain(started).filter(|(top, _)| seen.insert(top.clone()));
     let of_one = |(top, settings): (PathBuf, &Settings)| {
-        tracked.with_paths(&top, |paths| of_tree(of_names(paths.iter().map(|path| &**path)), settings, now))
+        let completion = Completion::checking(settings, now);
+        tracked.with_paths(&top, |paths| completion.complete_all(of_names(paths.iter().map(|path| &**path))))
     };
     trees.flat_map(of_one).collect()
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GateRoot, VerifyArgs, gate};
+use super::{GateRoot, GateRoots, VerifyArgs, gate};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::lock::command::run;
@@ -13,13 +13,11 @@ use crate::commands::lock::request::{LockRequest, Preparation, Repair, RootRepai
 use crate::commands::shared::targets::Targets;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::lockfile::{FILE_NAME, LockEntry};
+use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::path::shown;
 use crate::step::Step;
-use crate::trust::pins::Pins;
 use crate::words::{counted, first_of};
-use crate::workspace::RunSettings;
 
 /// How many root modules a note names.
 const MOST_NAMED: usize = 5;
@@ -34,84 +32,96 @@ const OF_ENTRIES: [Rule; 4] = [Rule::PlatformUncovered, Rule::H1Missing, Rule::C
 /// What writing the same entries again repairs.
 const OF_TEXT: [Rule; 2] = [Rule::NotCanonical, Rule::DuplicateHash];
 
-/// What a root module was judged by: with a base, the settings and pins of that.
-pub(super) struct JudgedBy {
-    settings: RunSettings,
-    pins: Pins,
-    /// The merge base, if there is one, and its entries that may come back.
-    base: String,
-    restorable: BTreeMap<ProviderAddr, LockEntry>,
+/// What to repair in a root module, where entries that the base has come back as they are there.
+fn repair_of(root: &GateRoot, providers: &BTreeSet<ProviderAddr>) -> RootRepair {
+    let lost = root.restorable_entries().filter(|(addr, _)| providers.contains(addr));
+    let lost = lost.map(|(addr, entry)| (addr.clone(), entry.clone())).collect();
+    let base = root.compared().map(|base| base.short().to_owned()).unwrap_or_default();
+    RootRepair { providers: providers.clone(), lost, base }
 }
 
-impl JudgedBy {
-    pub(super) fn of(root: &GateRoot) -> Self {
-        let restorable = root.restorable_entries().map(|(addr, entry)| (addr.clone(), entry.clone())).collect();
-        let base = root.compared().map(|base| base.short().to_owned()).unwrap_or_default();
-        Self { settings: root.settings().clone(), pins: root.trusted().cloned().unwrap_or_default(), base, restorable }
-    }
-
-    /// What to repair, where entries that the base has come back as they are there.
-    fn repair(&self, providers: &BTreeSet<ProviderAddr>) -> RootRepair {
-        let lost = self.restorable.iter().filter(|(addr, _)| providers.contains(addr));
-        let lost = lost.map(|(addr, entry)| (addr.clone(), entry.clone())).collect();
-        RootRepair { providers: providers.clone(), lost, base: self.base.clone() }
-    }
+/// The root modules that could be judged.
+fn opened(roots: &GateRoots) -> impl Iterator<Item = &GateRoot> {
+    roots.iter().filter_map(|(_, root)| root.as_ref().ok())
 }
 
-/// Marks the findings of a root module that a repair settles. Nothing is repaired in a file that is for another tool or has
-/// blocks that writing takes out, by a way that is denied, and no entry that is refused for another reason. Hashes that a change
-/// dropped are no such reason: what is added again is checked against the recorded ones.
-pub(super) fn mark(findings: &mut [Finding], root: &GateRoot) {
-    if root.is_barred
-        || root.unread().is_some()
-        || root.tool_changed
-        || root.has(Rule::LockModules)
-        || root.decoded().is_err()
-    {
-        return;
+/// What a repair of one root module settles.
+pub(super) struct Repairs<'a> {
+    root: &'a GateRoot,
+    /// False where nothing is repaired: in a file that is for another tool or has blocks that writing takes out, and by a way that is
+    /// denied.
+    may_write: bool,
+    /// The providers whose entries are refused for another reason. Hashes that a change dropped are no such reason: what is added
+    /// again is checked against the recorded ones.
+    refused: BTreeSet<&'a ProviderAddr>,
+    lost: BTreeSet<&'a ProviderAddr>,
+    restorable: BTreeSet<&'a ProviderAddr>,
+}
+
+impl<'a> Repairs<'a> {
+    /// `findings` are all of the root module; `is_barred` says that what leads to its lock file is denied.
+    pub(super) fn of(root: &'a GateRoot, findings: &'a [Finding], is_barred: bool) -> Self {
+        let is_safe = |rule| OF_ENTRIES.contains(&rule) || OF_TEXT.contains(&rule) || rule == Rule::HashesDropped;
+        let refused = findings.iter().filter(|finding| finding.level() == Level::Deny && !is_safe(finding.rule));
+        Self {
+            root,
+            may_write: !is_barred
+                && root.unread().is_none()
+                && !root.tool_changed()
+                && !root.has(Rule::LockModules)
+                && root.decoded().is_ok(),
+            refused: refused.filter_map(|finding| finding.address.as_ref()).collect(),
+            lost: root.lost_entries().map(|(addr, _)| addr).collect(),
+            restorable: root.restorable_entries().map(|(addr, _)| addr).collect(),
+        }
     }
-    let is_safe = |rule| OF_ENTRIES.contains(&rule) || OF_TEXT.contains(&rule) || rule == Rule::HashesDropped;
-    let refused = findings.iter().filter(|finding| finding.level == Level::Deny && !is_safe(finding.rule));
-    let refused: BTreeSet<ProviderAddr> = refused.filter_map(|finding| finding.address.clone()).collect();
-    let is_required = |addr: &ProviderAddr| root.requirements().is_none_or(|required| required.get(addr).is_some());
-    let is_pinned = |addr: &ProviderAddr| root.trusted().is_some_and(|pins| pins.pin(addr).is_some());
-    let lost: BTreeSet<&ProviderAddr> = root.lost_entries().map(|(addr, _)| addr).collect();
-    let restorable: BTreeSet<&ProviderAddr> = root.restorable_entries().map(|(addr, _)| addr).collect();
-    let may_be_added =
-        |addr: &ProviderAddr| if lost.contains(addr) { restorable.contains(addr) } else { is_pinned(addr) };
-    for finding in findings {
-        let of_entry = finding.address.as_ref().filter(|_| OF_ENTRIES.contains(&finding.rule));
-        let is_of_text = OF_TEXT.contains(&finding.rule)
-            && finding.file.as_deref().and_then(Path::file_name).is_some_and(|name| name == FILE_NAME);
-        let is_of_file = finding.rule == Rule::LockFileRemoved && !restorable.is_empty();
-        finding.repairable = is_of_text
-            || is_of_file
-            || of_entry.is_some_and(|addr| {
-                let is_safe = finding.rule != Rule::EntryMissing || may_be_added(addr);
-                is_safe && is_required(addr) && !refused.contains(addr)
-            });
+
+    /// The finding, which says whether a repair settles it; its file is known.
+    pub(super) fn mark(&self, finding: Finding) -> Finding {
+        let settles = self.may_write && (self.settles_text(&finding) || self.settles_entry(&finding));
+        finding.repairable(settles)
+    }
+
+    fn settles_text(&self, finding: &Finding) -> bool {
+        let is_of_lock_file = finding.file.as_deref().and_then(Path::file_name).is_some_and(|name| name == FILE_NAME);
+        let is_of_text = OF_TEXT.contains(&finding.rule) && is_of_lock_file;
+        is_of_text || finding.rule == Rule::LockFileRemoved && !self.restorable.is_empty()
+    }
+
+    fn settles_entry(&self, finding: &Finding) -> bool {
+        let Some(addr) = finding.address.as_ref().filter(|_| OF_ENTRIES.contains(&finding.rule)) else { return false };
+        let is_required = self.root.requirements().is_none_or(|required| required.get(addr).is_some());
+        is_required && !self.refused.contains(addr) && (finding.rule != Rule::EntryMissing || self.may_be_added(addr))
+    }
+
+    fn may_be_added(&self, addr: &ProviderAddr) -> bool {
+        if self.lost.contains(addr) {
+            return self.restorable.contains(addr);
+        }
+        self.root.trusted().is_some_and(|pins| pins.pin(addr).is_some())
     }
 }
 
 /// Runs the gate; with `--fix` it repairs what it can in between, and runs the gate again.
 pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let (found, mut judged_by) = gate::check(args, services)?;
-    let mut repairs = repairs(&found, &[], &judged_by);
+    let (found, mut judged) = gate::check(args, services)?;
+    if !args.fix {
+        return Ok(found);
+    }
+    let mut repairs = repairs(&found, &[], &judged);
     if repairs.is_empty() {
         return Ok(found);
     }
     let (mut outcome, mut refused) = (found.clone(), Vec::new());
     for _ in 0..ROUNDS {
-        let roots: Vec<JudgedBy> =
-            judged_by.into_iter().filter(|root| repairs.contains_key(&root.settings.path)).collect();
-        let (written, why_not) = repair(&repairs, roots, args.recursive, services);
+        let (written, why_not) = repair(&repairs, &judged, args.recursive, services);
         refused.extend(why_not);
         if !written {
             break;
         }
         let before = std::mem::take(&mut outcome.roots);
-        (outcome, judged_by) = gate::check(args, services)?;
-        repairs = self::repairs(&outcome, &before, &judged_by);
+        (outcome, judged) = gate::check(args, services)?;
+        repairs = self::repairs(&outcome, &before, &judged);
         if repairs.is_empty() {
             break;
         }
@@ -120,28 +130,23 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     outcome.notes.extend(note);
     outcome.notes.extend(refused);
     // What is left, another run would not repair either.
-    outcome.roots.iter_mut().flat_map(|root| &mut root.findings).for_each(|finding| finding.repairable = false);
-    Ok(outcome)
+    Ok(Outcome { is_repaired: true, ..outcome })
 }
 
 /// The providers to repair, by root module; none for its text alone. What was found before was tried before.
-fn repairs(
-    found: &Outcome,
-    before: &[RootOutcome],
-    judged_by: &[JudgedBy],
-) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
-    let judged_by: BTreeMap<&Path, &JudgedBy> = judged_by.iter().map(|by| (&*by.settings.path, by)).collect();
+fn repairs(found: &Outcome, before: &[RootOutcome], judged: &GateRoots) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
+    let judged: BTreeMap<&Path, &GateRoot> = opened(judged).map(|root| (&*root.settings().path, root)).collect();
     let before: BTreeMap<&Path, &RootOutcome> = before.iter().map(|root| (&*root.path, root)).collect();
     let mut repairs: BTreeMap<PathBuf, BTreeSet<ProviderAddr>> = BTreeMap::new();
     for root in &found.roots {
-        let Some(judged_by) = judged_by.get(&*root.path) else { continue };
+        let Some(judged) = judged.get(&*root.path) else { continue };
         let before = before.get(&*root.path);
         let is_new = |finding: &&Finding| before.is_none_or(|before| !has(before, finding));
-        for finding in root.findings.iter().filter(|finding| finding.repairable).filter(is_new) {
+        for finding in root.findings.iter().filter(|finding| finding.is_repairable()).filter(is_new) {
             let providers = repairs.entry(root.path.clone()).or_default();
             providers.extend(finding.address.clone().filter(|_| OF_ENTRIES.contains(&finding.rule)));
             if finding.rule == Rule::LockFileRemoved {
-                providers.extend(judged_by.restorable.keys().cloned());
+                providers.extend(judged.restorable_entries().map(|(addr, _)| addr.clone()));
             }
         }
     }
@@ -152,23 +157,24 @@ fn repairs(
 fn has(root: &RootOutcome, finding: &Finding) -> bool {
     root.findings
         .iter()
-        .any(|open| (open.rule, &open.address, &open.message) == (finding.rule, &finding.address, &finding.message))
+        .any(|open| (open.rule, &open.address, open.message()) == (finding.rule, &finding.address, finding.message()))
 }
 
 /// Lets the engine of `lock` repair these providers only; true if it wrote a file. The notes say what it refused.
 fn repair(
     repairs: &BTreeMap<PathBuf, BTreeSet<ProviderAddr>>,
-    roots: Vec<JudgedBy>,
+    judged: &GateRoots,
     found: bool,
     services: &Services<'_>,
 ) -> (bool, Vec<String>) {
-    let pins = roots.iter().map(|root| (root.settings.trust.clone(), root.pins.clone())).collect();
-    let repaired = roots.iter().filter_map(|root| {
-        let path = &root.settings.path;
-        Some((path.clone(), root.repair(repairs.get(path)?)))
-    });
-    let repaired = repaired.collect();
-    let settings = roots.into_iter().map(|root| root.settings).collect();
+    let (mut pins, mut repaired, mut settings) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for root in opened(judged) {
+        let Some(providers) = repairs.get(&root.settings().path) else { continue };
+        let run = root.settings().clone();
+        pins.insert(run.trust.clone(), root.trusted().cloned().unwrap_or_default());
+        repaired.insert(run.path.clone(), repair_of(root, providers));
+        settings.push(run);
+    }
     let targets = Targets::of_settings(&services.scope, settings, found);
     let request = LockRequest {
         command: "verify",
@@ -181,10 +187,10 @@ fn repair(
     let outcome = run(&request, &targets, services);
     let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for root in &outcome.roots {
-        let denied = root.findings.iter().filter(|finding| finding.level == Level::Deny);
-        let reasons = root.errors().map(|(_, error)| &error.message).chain(denied.map(|finding| &finding.message));
+        let denied = root.findings.iter().filter(|finding| finding.level() == Level::Deny);
+        let reasons = root.errors().map(|(_, error)| &*error.message).chain(denied.map(Finding::message));
         for reason in reasons {
-            refused.entry(reason.clone()).or_default().push(shown(&root.path));
+            refused.entry(reason.to_owned()).or_default().push(shown(&root.path));
         }
     }
     let note = |(reason, roots): (String, Vec<String>)| match &roots[..] {
@@ -200,7 +206,7 @@ fn repaired(found: &Outcome, outcome: &mut Outcome) -> Option<Step> {
     let (mut roots, mut rules) = (0, BTreeSet::new());
     for before in &found.roots {
         let Some(after) = outcome.roots.iter_mut().find(|root| root.path == before.path) else { continue };
-        let is_gone = |finding: &&Finding| finding.repairable && !has(after, finding);
+        let is_gone = |finding: &&Finding| finding.is_repairable() && !has(after, finding);
         let gone: Vec<Finding> = before.findings.iter().filter(is_gone).cloned().collect();
         if gone.is_empty() {
             continue;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::base::{Base, LostLockFile, UnitsBefore};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
-use super::fix::JudgedBy;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
-use super::root::{GateRoot, GateRoots};
-use super::{VerifyArgs, VerifyOptions, judged, modules, recalled};
+use super::root::{Answers, GateRoot, GateRoots};
+use super::tree::TreeVerdict;
+use super::{VerifyArgs, VerifyOptions, judged, recalled};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::assumed;
@@ -29,7 +29,7 @@ use crate::path::{shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
-use crate::verify::{self, Verified};
+use crate::verify::{Completion, Verified};
 use crate::words::{counted, first_of};
 use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope};
@@ -44,7 +44,7 @@ const GAP: Template = template!(
 );
 
 /// One run of the gate, and the root modules that it judged and that `--fix` may repair.
-pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, Vec<JudgedBy>), Error> {
+pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, GateRoots), Error> {
     let scope = &services.scope;
     forbidden(args, scope)?;
     let options = args.options();
@@ -66,7 +66,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         targets = targets.or_none()?;
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let OpenedRoots { mut roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
+    let OpenedRoots { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let units = base.as_ref().map(UnitsBefore::of).transpose()?;
@@ -82,14 +82,10 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         }
         _ => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
-    if let Some(base) = &base {
-        base.bar(&mut roots, &of_work_tree);
-    }
-    let other_tool = of_other_tool(&of_work_tree, &roots);
-    let other_kind = of_other_kind(&of_work_tree);
+    let verdict = TreeVerdict::of(base.as_ref(), &of_work_tree, &roots);
     let when = (scope.environment.now, !scope.offline);
     let mut sources = Vec::new();
-    let (mut changed, mut outcomes, explainer) = match (&base, &units) {
+    let (changed, mut outcomes, explainer) = match (&base, &units) {
         (Some(base), Some(units)) => {
             let (changed, unchanged, used) = partition_changed(base, roots, units)?;
             sources = units.changed_sources(&changed);
@@ -99,14 +95,6 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         _ => (roots, Vec::new(), None),
     };
     let skipped = outcomes.len();
-    let judged_by = if args.fix {
-        changed.iter().filter_map(|(_, root)| root.as_ref().ok().map(JudgedBy::of)).collect()
-    } else {
-        Vec::new()
-    };
-    if !scope.offline {
-        modules::query_sources(&mut changed, options.installed);
-    }
     services.events_for(targets.dialect());
     let mut of_units = of_units(&changed, units.as_ref());
     of_units.extend(sources);
@@ -117,14 +105,13 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         query_online(changed, &cache, args, services)?
     };
     let mut since_base = explainer.as_ref().map(|explainer| answered.explained(explainer)).unwrap_or_default();
-    let (judged, notes) = answered.judged(&cache, options);
+    let (judged, notes) = answered.judged(&cache, options, &verdict);
+    let roots = answered.groups.into_iter().flat_map(|(roots, _)| roots).collect();
     if let Some(explainer) = explainer.filter(|_| targets.found) {
         let is_wanted = |place: &Path| is_below(scope, place) && !exclusions.as_ref().is_some_and(|it| it.cover(place));
         since_base = with_removed(since_base, explainer.removed(is_wanted));
     }
     outcomes.extend(judged);
-    outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
-    outcomes.iter_mut().filter(|root| other_kind.contains(&root.path)).for_each(warn_of_unread);
     let of_work_tree = WorkTreeFindings { base: base.as_ref().map(Base::compared), findings: of_work_tree };
     name_sharers(&targets, &mut outcomes);
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
@@ -146,7 +133,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         notes.push(COMPARED);
     }
     notes.extend(cache.finish());
-    Ok((Outcome { since_base, notes, ..outcome }, judged_by))
+    Ok((Outcome { since_base, notes, ..outcome }, roots))
 }
 
 /// What was assumed of units, and where lock files of templates go.
@@ -177,7 +164,8 @@ fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<
     targets.leave_out(&without.iter().map(|lost| lost.place.clone()).collect());
     targets.outcomes.extend(without.into_iter().map(|lost| {
         let settings = base.settings(&lost.place).ok().flatten().unwrap_or_default();
-        let findings = verify::of_tree(vec![lost.finding(&base.compared())], &settings, scope.environment.now);
+        let findings =
+            Completion::checking(&settings, scope.environment.now).complete_all(vec![lost.finding(&base.compared())]);
         RootOutcome { path: lost.path, body: Ok(Body::Verified(verified(base))), findings }
     }));
     let nested = starts.iter().filter(|start| targets.found && base.is_nested(&worktree::boundary(start)));
@@ -206,35 +194,7 @@ fn of_work_tree(base: &Base, known: Vec<Finding>, opened: &[&GateRoot], scope: &
     let mut findings = base.policy()?;
     findings.extend(base.hidden_paths(opened, scope.dialect()));
     findings.extend(known);
-    Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
-}
-
-/// Root modules whose files are for another tool than they are judged for, if that is denied.
-fn of_other_tool(findings: &[Finding], roots: &GateRoots) -> BTreeSet<PathBuf> {
-    if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
-        return BTreeSet::new();
-    }
-    let is_of = |root: &Result<GateRoot, Error>| root.as_ref().is_ok_and(|root| root.tool_changed);
-    roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
-}
-
-/// Root modules of another kind than at the base, if that is denied.
-fn of_other_kind(findings: &[Finding]) -> BTreeSet<PathBuf> {
-    let changed = |finding: &&Finding| finding.rule == Rule::RootKindChanged && finding.level == Level::Deny;
-    let files = findings.iter().filter(changed).filter_map(|finding| finding.file.as_deref()?.parent());
-    files.map(Path::to_owned).collect()
-}
-
-/// That requirements are not read any more follows from the other kind.
-fn warn_of_unread(root: &mut RootOutcome) {
-    for finding in root.findings.iter_mut().filter(|finding| finding.rule == Rule::RequirementsUnread) {
-        finding.level = finding.level.min(Level::Warn);
-    }
-}
-
-/// Drops findings that only follow from judging by the earlier tool.
-fn leave_out_consequences(root: &mut RootOutcome) {
-    root.findings.retain(|finding| ![Rule::EntryMissing, Rule::PossiblyFromState].contains(&finding.rule));
+    Ok(Completion::checking(&base.top_settings()?, scope.environment.now).complete_all(findings))
 }
 
 /// Splits root modules into those that the change affects, with their state at the base, and the outcomes of the others. Also the
@@ -260,19 +220,26 @@ fn partition_changed(
             root => changed.push((path, root)),
         }
     }
-    base.compare(&mut changed)?;
-    base.judge_reading(&mut changed, units)?;
-    let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
-    used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
+    let since_base = base.changes_of(&changed)?;
+    let befores = since_base.iter().flatten().flat_map(|change| change.before.iter());
+    used.extend(befores.map(|(addr, _)| addr.clone()));
     let used = UsedNames::of(&used);
-    for (_, result) in &mut changed {
-        let Ok(root) = result else { continue };
-        match base.similar_names(root, &used) {
-            Ok(findings) => root.add_findings(findings),
-            Err(error) => *result = Err(error),
-        }
+    let mut compared = GateRoots::new();
+    for ((path, root), change) in changed.into_iter().zip(since_base) {
+        let root = match (root, change) {
+            (Ok(root), Some(change)) => {
+                let reading = base.reading(&root, units)?;
+                let similar = base.similar_names(&root, &used);
+                similar.map(|similar| {
+                    let found = base.new_programs(&root, units).into_iter().chain(similar).collect();
+                    root.with_change(change, &reading, found)
+                })
+            }
+            (root, _) => root,
+        };
+        compared.push((path, root));
     }
-    Ok((changed, unchanged, used))
+    Ok((compared, unchanged, used))
 }
 
 /// Names the root modules that are not judged, since they are in repositories of their own.
@@ -363,7 +330,7 @@ fn not_checked(outcome: &Outcome) -> Vec<String> {
 /// The next step if no trust file has signers yet.
 fn day_one(outcome: &Outcome) -> Option<Step> {
     let findings = outcome.roots.iter().flat_map(|root| &root.findings);
-    let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level == Level::Note);
+    let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level() == Level::Note);
     let providers: BTreeSet<&ProviderAddr> = unpinned.filter_map(|finding| finding.address.as_ref()).collect();
     let of = match providers.len() {
         0 => return None,
@@ -389,14 +356,14 @@ impl Answered {
         self.groups.iter().flat_map(|(roots, known)| explainer.changes(roots, known)).collect()
     }
 
-    fn judged(self, cache: &Cache, options: VerifyOptions) -> (Vec<RootOutcome>, Vec<String>) {
-        let (mut outcomes, mut notes) = (Vec::new(), self.served);
+    fn judged(&self, cache: &Cache, options: VerifyOptions, verdict: &TreeVerdict) -> (Vec<RootOutcome>, Vec<String>) {
+        let (mut outcomes, mut notes) = (Vec::new(), self.served.clone());
         for (roots, known) in &self.groups {
-            let (judged, more) = judged(roots, known, cache, options);
+            let (judged, more) = judged(roots, known, cache, options, verdict);
             outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
             notes.extend(more);
         }
-        notes.extend(self.noted);
+        notes.extend(self.noted.iter().cloned());
         notes.dedup();
         (outcomes, notes)
     }
@@ -404,19 +371,21 @@ impl Answered {
 
 /// Queries the sources of root modules; root modules with the same sources share queries.
 fn query_online(
-    mut roots: GateRoots,
+    roots: GateRoots,
     cache: &Arc<Cache>,
     args: &VerifyArgs,
     services: &Services<'_>,
 ) -> Result<Answered, Error> {
     let sources = PackageSources::new(services, cache);
     let mut answered = Answered::default();
-    for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let source = root.settings().source();
+    let ask = |root: GateRoot| {
+        let modules = root.locked_modules().map(|modules| modules.ask(args.options().installed)).unwrap_or_default();
         let trees = worktree::trees(&root.settings().place);
-        root.served_within = sources.served_within(&source, &trees, locked(root));
-        answered.served.extend(served(&source));
-    }
+        let served_within = sources.served_within(&root.settings().source(), &trees, locked(&root));
+        root.with_answers(Answers { modules, served_within })
+    };
+    let roots: GateRoots = roots.into_iter().map(|(path, root)| (path, root.map(ask))).collect();
+    answered.served.extend(roots.iter().filter_map(|(_, root)| served(&root.as_ref().ok()?.settings().source())));
     for (session, mut roots) in sources.by_source(roots, GateRoot::queries) {
         let known = match session {
             Ok(Some(session)) => {

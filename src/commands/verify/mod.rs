@@ -8,8 +8,10 @@ mod gate;
 mod modules;
 pub mod opening;
 mod other_tool;
+mod read_paths;
 mod remedies;
 pub mod root;
+mod tree;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +41,7 @@ use root::RootMemo;
 
 pub use fix::verify;
 pub use root::{GateRoot, GateRoots, tracked_packages};
+pub use tree::TreeVerdict;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
@@ -56,16 +59,17 @@ pub struct JudgedRoot<'a> {
 }
 
 /// Judges each root module; a failure does not stop the others. The second value has notes for users. `cache` has the
-/// keys that explain a change of signers.
+/// keys that explain a change of signers; `verdict` is what is known of the whole working tree.
 pub fn judged<'a>(
     roots: &'a GateRoots,
     known: &Releases,
     cache: &Cache,
     options: VerifyOptions,
+    verdict: &TreeVerdict,
 ) -> (Vec<JudgedRoot<'a>>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
     let searches = Cell::new(remedies::MOST_SEARCHES);
-    let by = Judging { known, others: &releases, cache, options, searches };
+    let by = Judging { known, others: &releases, cache, options, verdict, searches };
     let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), RootMemo::default());
     let mut listed = ListedCounts::default();
     for (path, root) in roots {
@@ -76,12 +80,16 @@ pub fn judged<'a>(
                 continue;
             }
         };
-        let mut judgment = judged.get(root).cloned().unwrap_or_else(|| judge(root, &by));
-        listed.shorten(&mut judgment.findings);
-        if judgment.of_files_alone {
-            judged.insert(root, judgment.clone());
-        }
-        all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, judgment, &mut notes) });
+        let judgment = if let Some(known) = judged.get(root) {
+            Arc::clone(known)
+        } else {
+            let judgment = Arc::new(judge(root, &by));
+            if judgment.of_files_alone {
+                judged.insert(root, Arc::clone(&judgment));
+            }
+            judgment
+        };
+        all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, &judgment, &mut listed, &mut notes) });
     }
     notes.extend(listed.notes());
     (all, notes)
@@ -96,17 +104,21 @@ const MOST_LISTED: usize = 10_000;
 struct ListedCounts(BTreeMap<(Rule, Level), [usize; 2]>);
 
 impl ListedCounts {
-    fn shorten(&mut self, findings: &mut Vec<Finding>) {
+    /// The findings of a root module that are listed.
+    fn listed<'f>(&mut self, findings: &'f [Finding]) -> Vec<&'f Finding> {
         let mut own = BTreeSet::new();
-        findings.retain(|finding| {
-            let kind = (finding.rule, finding.level);
+        let mut listed = Vec::new();
+        for finding in findings {
+            let kind = (finding.rule, finding.level());
             let [all, left_out] = self.0.entry(kind).or_default();
             *all += 1;
-            let is_listed = own.insert(kind) || *all <= MOST_LISTED;
-            *left_out += usize::from(!is_listed);
-            is_listed
-        });
-        findings.shrink_to_fit();
+            if own.insert(kind) || *all <= MOST_LISTED {
+                listed.push(finding);
+            } else {
+                *left_out += 1;
+            }
+        }
+        listed
     }
 
     fn notes(self) -> impl Iterator<Item = String> {
@@ -129,17 +141,27 @@ struct Judging<'a> {
     others: &'a [Arc<Release>],
     cache: &'a Cache,
     options: VerifyOptions,
+    verdict: &'a TreeVerdict,
     /// How many more entries may be looked up in the history.
     searches: Cell<usize>,
 }
 
 impl Judging<'_> {
     /// The result for users; an answer that may be missing becomes a note.
-    fn outcome(&self, path: &Path, root: &GateRoot, judgment: Judgment, notes: &mut Vec<String>) -> RootOutcome {
+    fn outcome(
+        &self,
+        path: &Path,
+        root: &GateRoot,
+        judgment: &Judgment,
+        listed: &mut ListedCounts,
+        notes: &mut Vec<String>,
+    ) -> RootOutcome {
         let required_by = root.requirements().map(Requirements::modules).unwrap_or_default();
-        let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified };
-        let mut findings = root.placed(judgment.findings);
-        fix::mark(&mut findings, root);
+        let mut verified = Verified { base: root.compared().cloned(), required_by, ..judgment.verified.clone() };
+        let repairs = fix::Repairs::of(root, &judgment.findings, self.verdict.is_barred(path));
+        let listed = listed.listed(&judgment.findings).into_iter();
+        let mut findings: Vec<Finding> =
+            listed.map(|finding| repairs.mark(root.placed_finding(finding.clone()))).collect();
         findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
         if self.options.tolerate_inconclusive {
             let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
@@ -148,7 +170,7 @@ impl Judging<'_> {
         }
         let body = match root.unread().cloned() {
             None => Ok(Body::Verified(verified)),
-            not_checked if root.was_unreadable => Ok(Body::Verified(Verified { not_checked, ..verified })),
+            not_checked if root.was_unreadable() => Ok(Body::Verified(Verified { not_checked, ..verified })),
             Some(error) => {
                 let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
                 Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))
@@ -184,8 +206,10 @@ impl Judging<'_> {
 }
 
 fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
-    let (verified, findings) = of_root(root, by);
-    let findings = remedies::remedied(findings, root, (by.known, &by.searches));
+    let (verified, mut findings) = of_root(root, by);
+    let path = &root.settings().path;
+    findings.retain(|finding| !by.verdict.explains(path, finding.rule));
+    let findings = remedies::remedied(findings, root, by.known, &by.searches);
     // For a doubtful release, and for a hash that no package has, the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
     let in_doubt = in_doubt || findings.iter().any(|finding| remedies::refuted(finding).is_some());
@@ -194,9 +218,12 @@ fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
 
 fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let subject = root.subject();
+    let settings = root.settings();
+    let stated = settings.settings.level(Rule::RequirementsUnread.id());
+    let of_text = root.text_findings(by.verdict.level_of_unread(&settings.path, stated));
     let Some(spans) = root.spans() else {
         // An unreadable file is no lock file, so it has no hashes.
-        return (root.unknown_tree(), judgment::of_text(root.text_findings(), &subject));
+        return (root.unknown_tree(), subject.completion().complete_all(of_text));
     };
     let of = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let knowledge = by.known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
@@ -205,10 +232,10 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
     let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
     let releases = root.lock().iter().map(of).collect();
-    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(&root.served_within) };
+    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(root.served_within()) };
     let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
-    let mut extra = root.text_findings();
+    let mut extra = of_text;
     if by.options.installed {
         let (more, errors) = facts::of_installed(root);
         extra.extend(more);
@@ -217,7 +244,7 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let (more, errors) = modules::of_installed(root, by.options.installed);
     extra.extend(more);
     verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
-    findings.extend(judgment::of_text(extra, &subject));
+    findings.extend(subject.completion().complete_all(extra));
     (verified, findings)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::root::{GateRoot, GateRoots};
+use super::root::GateRoot;
 
 use crate::config::{Installed, Manifest, ModuleSource};
 use crate::disk::modules_dir::{installed_hashes, is_read_from_hidden};
@@ -21,37 +21,27 @@ type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 /// What registries list of locked packages now, by package, or the error.
 type ListedVersions = BTreeMap<String, Result<VersionList, Error>>;
 
+/// What the sources of locked modules say.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ModuleFacts {
-    /// The text of the module lock file before the change.
-    pub(super) before: Option<Vec<u8>>,
-    pub(super) served: ServedModules,
-    pub(super) listed: ListedVersions,
+pub(super) struct ModuleAnswers {
+    served: ServedModules,
+    listed: ListedVersions,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LockedModules<'a> {
     pub(super) settings: &'a RunSettings,
     pub(super) tree: &'a Tree,
-    pub(super) facts: &'a ModuleFacts,
-}
-
-/// Looks up what the sources of locked packages serve and list now, each once. If installed modules are judged, sources of
-/// packages that match the lock are not queried, unless the change locked them.
-pub(super) fn query_sources(roots: &mut GateRoots, installed: bool) {
-    for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-        let Some(modules) = root.locked_modules() else {
-            continue;
-        };
-        (root.modules.served, root.modules.listed) = modules.query_sources(installed);
-    }
+    /// The text of the module lock file before the change.
+    pub(super) before: Option<&'a [u8]>,
+    pub(super) answers: &'a ModuleAnswers,
 }
 
 impl LockedModules<'_> {
     /// The findings, with file names relative to the root module.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let file = PathBuf::from(FILE_NAME);
-        let before = self.before();
+        let before = self.lock_before();
         let Some(read) = &self.tree.module_lock else {
             let was_there = before.is_some_and(|before| !before.is_empty());
             let message = "the module lock file that was here at the base was removed";
@@ -64,18 +54,18 @@ impl LockedModules<'_> {
         }
         let calls = self.calls();
         findings.extend(modulelock::of_calls(&read.file, &calls, self.tree.complete));
-        let lists = self.facts.listed.iter();
+        let lists = self.answers.listed.iter();
         let lists = lists.filter_map(|(package, list)| Some((package.clone(), list.as_ref().ok()?.clone()))).collect();
         findings.extend(modulelock::of_listed(&read.file, &calls, &lists));
-        for (key, served) in &self.facts.served {
+        for (key, served) in &self.answers.served {
             let block = read.file.lock.get(key).zip(served.as_ref().ok());
             let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
             // The call may have reported it already.
-            let finding = finding.filter(|it| findings.iter().all(|other| other.message != it.message));
+            let finding = finding.filter(|it| findings.iter().all(|other| other.message() != it.message()));
             findings.extend(finding.map(|it| it.at(read.file.spans.get(key).copied())));
         }
         if let Some(before) = before {
-            let is_moving = |key: &ModuleKey| match self.facts.served.get(key) {
+            let is_moving = |key: &ModuleKey| match self.answers.served.get(key) {
                 Some(Ok(served)) => served.is_moving(),
                 // The default branch advances; the kind of any other `ref` is unknown.
                 _ => key.version.is_none() && key.source.starts_with("git::") && key.repository() == key.source,
@@ -98,23 +88,24 @@ impl LockedModules<'_> {
         let pin = request.and_then(|request| Some((request.source.package()?, request.pin.as_ref()?)));
         pin.is_some_and(|(source, pin)| {
             let key = ModuleKey { source, version: pin.version.clone() };
-            matches!(self.facts.served.get(&key), Some(Ok(Served::Other { .. } | Served::Ambiguous(_))))
+            matches!(self.answers.served.get(&key), Some(Ok(Served::Other { .. } | Served::Ambiguous(_))))
         })
     }
 
     /// The queries without an answer.
     pub(super) fn unanswered(&self) -> Vec<Unanswered> {
         let changed = self.changed();
-        let failed = self.facts.served.iter().filter_map(|(key, served)| {
+        let failed = self.answers.served.iter().filter_map(|(key, served)| {
             let error = served.as_ref().err()?;
             let message = format!("whether {key} is still what is locked is not known: {}", error.message);
             let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
             Some(Unanswered { error, changed: changed.contains(key) })
         });
         // A source that did not answer one question is named once.
-        let is_named = |package: &str| self.facts.served.iter().any(|(key, it)| key.source == *package && it.is_err());
+        let is_named =
+            |package: &str| self.answers.served.iter().any(|(key, it)| key.source == *package && it.is_err());
         let unlisted =
-            self.facts.listed.iter().filter(|(package, _)| !is_named(package)).filter_map(|(package, list)| {
+            self.answers.listed.iter().filter(|(package, _)| !is_named(package)).filter_map(|(package, list)| {
                 let error = list.as_ref().err()?;
                 let init = format!("{} init", self.settings.dialect.program());
                 let message =
@@ -127,20 +118,21 @@ impl LockedModules<'_> {
 
     /// The blocks that the change added or changed.
     fn changed(&self) -> BTreeSet<&ModuleKey> {
-        let Some((before, read)) = self.before().zip(self.tree.module_lock.as_ref()) else {
+        let Some((before, read)) = self.lock_before().zip(self.tree.module_lock.as_ref()) else {
             return BTreeSet::new();
         };
         let changed = read.file.lock.iter().filter(|(key, block)| before.get(key) != Some(block));
         changed.map(|(key, _)| key).collect()
     }
 
-    /// Looks up what the sources of packages that calls use serve now, and what registries list of them.
-    fn query_sources(&self, installed: bool) -> (ServedModules, ListedVersions) {
+    /// Looks up what the sources of packages that calls use serve now, and what registries list of them, each once. If installed
+    /// modules are judged, sources of packages that match the lock are not queried, unless the change locked them.
+    pub(super) fn ask(&self, installed: bool) -> ModuleAnswers {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::ModulePin;
 
         let Some((read, fetch)) = self.tree.module_lock.as_ref().zip(self.settings.modules.fetch.as_ref()) else {
-            return Default::default();
+            return ModuleAnswers::default();
         };
         let (mut keys, mut requests) = (Vec::new(), Vec::new());
         let mut of_registries: BTreeMap<String, ModuleRequest> = BTreeMap::new();
@@ -162,7 +154,7 @@ impl LockedModules<'_> {
             }
         }
         if requests.is_empty() {
-            return Default::default();
+            return ModuleAnswers::default();
         }
         let terms = self.settings.module_terms();
         let served = keys.into_iter().zip(fetch.served(&terms, &requests)).collect();
@@ -175,12 +167,12 @@ impl LockedModules<'_> {
             };
             Some((package, list))
         });
-        (served, listed.collect())
+        ModuleAnswers { served, listed: listed.collect() }
     }
 
     /// The module lock before the change; an unreadable one is empty.
-    fn before(&self) -> Option<ModuleLock> {
-        let text = self.facts.before.clone()?;
+    fn lock_before(&self) -> Option<ModuleLock> {
+        let text = self.before?.to_vec();
         Some(ReadModuleLock::decode(text, FILE_NAME.as_ref()).map(|read| read.file.lock).unwrap_or_default())
     }
 

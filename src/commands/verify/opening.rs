@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::base::Base;
-use super::root::{GateRoot, GateRoots};
+use super::root::{self, Circumstances, GateRoot, GateRoots};
 use crate::commands::shared::targets::Targets;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::dialect::Dialect;
@@ -41,9 +41,9 @@ type RootSettled = (RunSettings, Dialect);
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<OpenedRoots, Error> {
     let changes = base.map(Base::changes).or(targets.changes());
     let settle = |at: usize| {
-        let root = targets.settings(at)?;
-        let own = root.dialect;
-        Ok((base.map_or(Ok(root.clone()), |base| with_base(root, base, scope))?, own))
+        let settings = targets.settings(at)?;
+        let own = settings.dialect;
+        Ok((base.map_or(Ok(settings.clone()), |base| with_base(settings, base, scope))?, own))
     };
     let settled: Vec<(PathBuf, Result<RootSettled, Error>)> =
         parallel::each(targets.paths.len(), parallel::cores(), |at| (targets.paths[at].clone(), settle(at)));
@@ -71,13 +71,10 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
     let open = |(settings, own): RootSettled| {
         let pins = pins.get(&settings.trust).cloned().flatten();
-        let mut root = GateRoot::open(&settings, pins, &packages(&settings))?;
-        root.tool_changed = own != settings.dialect;
-        if let Some(caller) = targets.unread_caller() {
-            root.doubt_missing(caller);
-        }
-        root.was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-        Ok(root)
+        let root = root::read(&settings)?;
+        let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
+        let under = Circumstances { pins, was_unreadable, tool_changed: own != settings.dialect };
+        Ok(GateRoot::of(root, under, &packages(&settings), targets.unread_caller()))
     };
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| (path, settings.and_then(open)));
     Ok(OpenedRoots { roots, nested, trust, tracked })

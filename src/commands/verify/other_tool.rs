@@ -38,14 +38,14 @@ fn of_provider(
     is_locked: bool,
 ) -> Vec<Finding> {
     let program = settings.dialect.other().program();
-    let mut findings = entry::of_address(addr, &settings.settings);
-    findings.extend(entry::of_all_releases(addr, &settings.settings));
-    for finding in &mut findings {
-        finding.message = format!("{}; `{program}` reads files that require it", finding.message);
+    let mut findings = Vec::new();
+    let of_releases = entry::of_all_releases(addr, &settings.settings);
+    for finding in entry::of_address(addr, &settings.settings).into_iter().chain(of_releases) {
+        findings.push(finding.remarked(format_args!("`{program}` reads files that require it")));
     }
     if findings.is_empty() && !is_locked {
         let message = format!("`{program}` reads files that require {addr}, for which the lock file has no entry");
-        findings.push(Finding { level: Level::Note, ..Finding::new(Rule::EntryMissing, message).about(addr) });
+        findings.push(Finding::new(Rule::EntryMissing, message).about(addr).at_level(Level::Note));
     }
     let placed = |finding: Finding| match requirement.origins.first() {
         Some(origin) => finding.in_file(&origin.file).at(origin.position),

@@ -25,27 +25,30 @@ pub(super) fn refuted(finding: &Finding) -> Option<(&ProviderAddr, &str)> {
     Some((finding.address.as_ref()?, hash))
 }
 
-/// Gives each finding the next step that was looked up for it. `searches` counts down.
+/// The findings, each with the next step that was looked up for it. `searches` counts down.
 pub(super) fn remedied(
-    mut findings: Vec<Finding>,
+    findings: Vec<Finding>,
     root: &GateRoot,
-    (known, searches): (&Releases, &Cell<usize>),
+    known: &Releases,
+    searches: &Cell<usize>,
 ) -> Vec<Finding> {
     let mut hashes: BTreeMap<&ProviderAddr, Vec<&str>> = BTreeMap::new();
-    for (addr, hash) in findings.iter().filter(|finding| finding.level > Level::Note).filter_map(refuted) {
+    for (addr, hash) in findings.iter().filter(|finding| finding.level() > Level::Note).filter_map(refuted) {
         hashes.entry(addr).or_default().push(hash);
     }
     let commits =
         hashes.iter().filter_map(|(addr, refuted)| Some(((*addr).clone(), commit(root, addr, refuted, searches)?)));
     let commits: BTreeMap<ProviderAddr, String> = commits.collect();
     let approval = Approval { root, known, store: OnceCell::new() };
-    for finding in &mut findings {
-        let of_hash = refuted(finding).map(|it| without_hash(it, &commits));
-        if let Some(remedy) = of_hash.or_else(|| approval.remedy(finding)) {
-            finding.remedy = Some(Box::new(remedy));
-        }
+    let mut remedied = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let of_hash = refuted(&finding).map(|it| without_hash(it, &commits));
+        remedied.push(match of_hash.or_else(|| approval.remedy(&finding)) {
+            Some(remedy) => finding.remedied_by(remedy),
+            None => finding,
+        });
     }
-    findings
+    remedied
 }
 
 /// The base or the last commit of the history in which the entry has not one of these hashes.
@@ -91,7 +94,7 @@ impl Approval<'_> {
     /// The next step of a finding that the working tree's trust file would accept.
     fn remedy(&self, finding: &Finding) -> Option<Step> {
         let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
-        if self.root.compared().is_none() || finding.level != Level::Deny || !of_pins.contains(&finding.rule) {
+        if self.root.compared().is_none() || finding.level() != Level::Deny || !of_pins.contains(&finding.rule) {
             return None;
         }
         let store = self.store.get_or_init(|| TrustStore::load(&self.root.settings().trust).ok()).as_ref()?;

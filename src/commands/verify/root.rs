@@ -1,12 +1,13 @@
 //! One root module, with everything that is read of it before any request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use super::modules::{LockedModules, ModuleFacts};
+use super::modules::{LockedModules, ModuleAnswers};
 use super::other_tool;
+use super::read_paths::ReadPaths;
 use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::config::RootKind;
@@ -15,57 +16,52 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
 use crate::lockfile::{self, LockEntry, LockFile, Spans};
-use crate::path::{RepoPath, lexical, shown};
+use crate::path::{RepoPath, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Value};
 use crate::terragrunt::Influence;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::words::counted;
-use crate::workspace::{ProviderNames, Reading, RootModule, RootSource, RunSettings, git_in};
+use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings, git_in};
 
 /// Root modules by their shown paths, each with its content or the error.
 pub type GateRoots = RootResults<GateRoot>;
 
+/// One root module of the gate. What was found out about it later, each once, is added by value.
 #[derive(Debug, Clone)]
 pub struct GateRoot {
-    /// Its lock file and configuration; for unreadable configuration only the module lock.
-    module: RootModule,
+    /// For unreadable configuration, its tree has only the module lock and the paths of the unit.
+    root: Root,
     /// Findings about the text of the lock file and about files next to it.
     text: Vec<Finding>,
-    /// Why the configuration cannot be read.
-    unread: Option<Error>,
-    /// True if it was unreadable at the base too, and nothing changed there.
-    pub(super) was_unreadable: bool,
-    /// True if the files of the working tree are for another tool than the one it is judged for.
-    pub(super) tool_changed: bool,
-    /// The remembered signers, if there is a trust file.
-    pins: Option<Arc<Counted>>,
-    /// The base and the earlier lock file.
+    under: Circumstances,
+    /// The base and the earlier lock files.
     change: Option<BaseChange>,
-    /// Facts about locked modules beyond the tree.
-    pub(super) modules: ModuleFacts,
-    /// True if what leads to the lock file is denied, so nothing is written there.
-    pub(super) is_barred: bool,
+    answers: Answers,
+}
+
+/// What applies to a root module besides its own files.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// The remembered signers, if there is a trust file.
+    pub pins: Option<Arc<Counted>>,
+    /// True if the configuration was unreadable at the base too, and nothing changed there.
+    pub was_unreadable: bool,
+    /// True if the files of the working tree are for another tool than the one it is judged for.
+    pub tool_changed: bool,
+}
+
+/// What sources say about a root module, beyond its releases.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answers {
+    pub(super) modules: ModuleAnswers,
     /// The providers that come from a mirror directory inside its working tree.
     pub(super) served_within: BTreeSet<ProviderAddr>,
 }
 
-/// The paths that decide what a root module requires; all absolute.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadPaths {
-    /// The files that were read, or would have been if they existed.
-    pub files: Vec<PathBuf>,
-    /// The directories of modules, where a new file of configuration counts.
-    pub directories: Vec<PathBuf>,
-    /// Directories where any new name counts.
-    pub listed: Vec<PathBuf>,
-    /// The files among them in which nothing is a comment.
-    pub texts: Vec<PathBuf>,
-}
-
-/// The empty lock file of a root module without one.
-static NO_LOCK: LazyLock<(LockFile, Spans)> = LazyLock::new(Default::default);
+/// Where nothing is.
+static NOWHERE: LazyLock<Spans> = LazyLock::new(Spans::default);
 
 /// What a changed root module is judged by.
 #[derive(Debug, Clone)]
@@ -73,86 +69,94 @@ pub struct BaseChange {
     pub base: Compared,
     /// The earlier lock file.
     pub before: LockFile,
+    /// The text of the earlier module lock file; empty without one.
+    pub modules: Vec<u8>,
     /// When the history of the base first had the new releases, by provider, if the policy sets a minimum age.
     pub first_seen: BTreeMap<ProviderAddr, SystemTime>,
     /// The error about a file that may differ where the change is used.
     pub unseen: Option<Error>,
 }
 
+/// What a change means for how a root module is read: more of it counts as unread, and some findings are denied.
+#[derive(Debug, Default)]
+pub struct ReadingVerdict {
+    /// Values in generated files that are not known, and that no unit of the base has.
+    pub lost: Vec<UnreadPart>,
+    /// True if requirements that are not read are denied, unless the settings state a level.
+    pub denies_unread: bool,
+    /// The same for what decides what `init` installs: these are new.
+    pub new_overrides: Vec<Finding>,
+}
+
 /// True next to a unit if the lock file is as Terragrunt's provider cache server writes it.
-fn is_of_cache_server(module: &RootModule) -> bool {
-    let is_unit = module.tree.as_ref().is_some_and(|tree| tree.kind == RootKind::Unit);
-    let (Some(bytes), Some(lock)) = (&module.bytes, module.entries()) else { return false };
-    is_unit && lock.is_without_header(bytes, module.settings.dialect)
+fn is_of_cache_server(root: &Root) -> bool {
+    let is_unit = root.tree.as_ref().is_some_and(|tree| tree.kind == RootKind::Unit);
+    let (Some(bytes), Some(lock)) = (&root.bytes, root.entries()) else { return false };
+    is_unit && lock.is_without_header(bytes, root.settings.dialect)
+}
+
+/// Reads a root module as far as it can be read.
+pub(super) fn read(settings: &RunSettings) -> Result<Root, Error> {
+    let root = Root::open(settings, Reading::LENIENT)?;
+    if root.unread.is_none() {
+        return Ok(root);
+    }
+    let mut alone = Tree::of_modules_alone(&settings.root, settings.dialect);
+    if alone.kind == RootKind::Unit {
+        add_paths_of_unit(&mut alone, &settings.root, &settings.unit_options());
+    }
+    Ok(Root { tree: Some(Arc::new(alone)), ..root })
 }
 
 impl GateRoot {
-    /// Reads the lock file, the configuration and the tracked packages.
-    pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
-        let mut module = RootModule::open(settings)?;
-        let unread = module.read_configuration(Reading::LENIENT).err();
-        let of_cache_server = is_of_cache_server(&module);
-        // Only what it says is judged; the texts of thousands of root modules would take memory.
-        module.bytes = None;
-        if unread.is_some() {
-            let mut alone = Tree::of_modules_alone(&settings.root, settings.dialect);
-            if alone.kind == RootKind::Unit {
-                add_paths_of_unit(&mut alone, &settings.root, &settings.unit_options());
-            }
-            module.tree = Some(Arc::new(alone));
-        }
-        let tree = module.tree.as_deref();
-        let mut text = match &module.lock {
+    /// `packages` are tracked ones. `caller` is a root module that may install this directory as its module, since its own sources
+    /// are not read.
+    pub(super) fn of(root: Root, under: Circumstances, packages: &[TrackedFolder], caller: Option<&Path>) -> Self {
+        let settings = &root.settings;
+        let tree = root.tree.as_deref();
+        let mut text = match &root.lock {
             Some(Ok(read)) => read.warnings.clone(),
             Some(Err(findings)) => findings.clone(),
-            None => missing(settings, tree).into_iter().collect(),
+            None => missing(settings, tree, caller).into_iter().collect(),
         };
-        if of_cache_server {
+        if is_of_cache_server(&root) {
             text.retain(|finding| finding.rule != Rule::NotCanonical);
         }
-        if unread.is_none() {
-            text.extend(other_tool::findings(settings, tree, module.entries()));
-            text.extend(module.unread_requirements());
+        if root.unread.is_none() {
+            text.extend(other_tool::findings(settings, tree, root.entries()));
+            text.extend(root.unread_requirements());
             text.extend(tree.iter().flat_map(|tree| init_overrides(tree)));
         }
-        if let (Some(tree), Some(Ok(read))) = (tree, &module.lock) {
+        let mut settings = settings.clone();
+        if let (Some(tree), Some(Ok(read))) = (tree, &root.lock) {
             text.extend(read.unlike_kind(tree.kind.traits().has_stacks_header));
-            module.settings.settings.want_platforms(tree.kind.traits().platforms);
+            settings.settings.want_platforms(tree.kind.traits().platforms);
         }
         text.extend(tree.iter().flat_map(|tree| undeclared(tree)));
-        text.extend(tracked_packages(settings, packages));
-        text.extend(tree.iter().flat_map(|tree| foreign_modules(settings, tree)));
-        Ok(Self {
-            module,
-            text,
-            unread,
-            was_unreadable: false,
-            tool_changed: false,
-            pins,
-            change: None,
-            modules: ModuleFacts::default(),
-            is_barred: false,
-            served_within: BTreeSet::new(),
-        })
+        text.extend(tracked_packages(&settings, packages));
+        text.extend(tree.iter().flat_map(|tree| foreign_modules(&settings, tree)));
+        // Only what the lock file says is judged; the texts of thousands of root modules would take memory.
+        let root = Root { settings, bytes: None, ..root };
+        Self { root, text, under, change: None, answers: Answers::default() }
     }
 
     /// The lock file; empty if it cannot be read.
     pub fn lock(&self) -> &LockFile {
-        self.module.entries().unwrap_or(&NO_LOCK.0)
+        self.root.lock()
     }
 
     pub(crate) fn decoded(&self) -> Result<(), Error> {
-        self.module.decoded().map(drop)
+        self.root.decoded().map(drop)
     }
 
     /// The requirements of the configuration; `None` if it cannot be read.
     pub fn requirements(&self) -> Option<&Requirements> {
-        self.module.requirements().filter(|_| self.unread.is_none())
+        self.root.requirements()
     }
 
     /// What names of providers mean here.
     pub fn names(&self) -> ProviderNames<'_> {
-        self.module.names()
+        self.root.names()
     }
 
     /// True if the files break a rule.
@@ -161,7 +165,7 @@ impl GateRoot {
     }
 
     pub fn settings(&self) -> &RunSettings {
-        &self.module.settings
+        &self.root.settings
     }
 
     /// Its sources, and the providers to query there.
@@ -169,34 +173,37 @@ impl GateRoot {
         (self.settings().source(), self.lock().iter().map(|(addr, _)| addr.clone()).collect())
     }
 
-    /// Judges the root module as a change; `modules` is the text of the earlier module lock file.
-    pub fn compare(&mut self, change: BaseChange, modules: Option<Vec<u8>>) {
-        // A missing file locked no modules.
-        self.modules.before = Some(modules.unwrap_or_default());
+    /// The root module as a change, with what its reading means there and what else was found.
+    pub(crate) fn with_change(self, change: BaseChange, reading: &ReadingVerdict, found: Vec<Finding>) -> Self {
+        let mut text = self.text.clone();
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
         let may_need_one = self.requirements().is_none() && !self.settings().lock_file().exists();
-        if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {
-            self.text.retain(|finding| !is_missing(finding));
+        if !change.before.is_empty() && (may_need_one || text.iter().any(is_missing)) {
+            text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
             let lost = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
-            self.text.push(lost.at(Position::default()).filled(Hole::Revision, change.base.short()));
+            text.push(lost.at(Position::default()).filled(Hole::Revision, change.base.short()));
         }
-        self.change = Some(change);
+        text.extend(found);
+        let root = if reading.lost.is_empty() { self.root } else { without_holes(self.root, &reading.lost) };
+        if !reading.lost.is_empty() {
+            text.retain(|finding| finding.rule != Rule::RequirementsUnread);
+            text.extend(root.unread_requirements());
+        }
+        let denied =
+            |finding: Finding| if reading.denies(&finding) { finding.unless_stated(Level::Deny) } else { finding };
+        let text = text.into_iter().map(denied).collect();
+        Self { root, text, change: Some(change), ..self }
+    }
+
+    /// The root module with what sources say about it.
+    pub(super) fn with_answers(self, answers: Answers) -> Self {
+        Self { answers, ..self }
     }
 
     /// Why the configuration cannot be read; `None` if it was read or there is none.
     pub fn unread(&self) -> Option<&Error> {
-        self.unread.as_ref()
-    }
-
-    /// Warns about a missing lock file instead: another root module may install the directory as its module.
-    pub fn doubt_missing(&mut self, caller: &Path) {
-        let caller = shown(caller);
-        for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
-            finding.level = Level::Warn;
-            let doubt = format!("perhaps it needs none: {caller} may install it, and its sources are not read");
-            finding.message = format!("{}; {doubt}", finding.message);
-        }
+        self.root.unread.as_ref()
     }
 
     /// True if not all requirements are read.
@@ -204,45 +211,24 @@ impl GateRoot {
         self.text.iter().any(|finding| finding.rule == Rule::RequirementsUnread)
     }
 
-    /// Denies requirements that are not read, unless the settings state a level.
-    pub fn deny_unread(&mut self) {
-        self.deny(|finding| finding.rule == Rule::RequirementsUnread);
+    /// True if the configuration was unreadable at the base too, and nothing changed there.
+    pub(super) fn was_unreadable(&self) -> bool {
+        self.under.was_unreadable
     }
 
-    /// Denies some findings, unless the settings state a level for their rule.
-    pub fn deny(&mut self, is_meant: impl Fn(&Finding) -> bool) {
-        for finding in self.text.iter_mut().filter(|finding| is_meant(finding)) {
-            if self.module.settings.settings.level(finding.rule.id()).is_none() {
-                finding.level = Level::Deny;
-            }
-        }
+    /// True if the files of the working tree are for another tool than the one it is judged for.
+    pub(super) fn tool_changed(&self) -> bool {
+        self.under.tool_changed
     }
 
-    /// Takes values in generated files that are not known for parts that are not read.
-    pub fn lose_holes(&mut self, holes: &[UnreadPart]) {
-        let Some(tree) = &mut self.module.tree else { return };
-        let tree = Arc::make_mut(tree);
-        tree.holes.retain(|hole| !holes.contains(hole));
-        tree.unread_parts.extend(holes.iter().map(|hole| UnreadPart {
-            reason: format!(
-                "{}, and no unit of the base has this value: its text may end the quotes around it",
-                hole.reason
-            ),
-            place: hole.place.clone(),
-        }));
-        tree.complete = false;
-        self.text.retain(|finding| finding.rule != Rule::RequirementsUnread);
-        self.text.extend(self.module.unread_requirements());
-    }
-
-    /// Adds findings about the lock file.
-    pub fn add_findings(&mut self, findings: Vec<Finding>) {
-        self.text.extend(findings);
+    /// The providers that come from a mirror directory inside its working tree.
+    pub(super) fn served_within(&self) -> &BTreeSet<ProviderAddr> {
+        &self.answers.served_within
     }
 
     /// The configuration, if there is one.
     pub(super) fn tree(&self) -> Option<&Tree> {
-        self.module.tree.as_deref()
+        self.root.tree.as_deref()
     }
 
     /// What a unit itself says.
@@ -258,29 +244,13 @@ impl GateRoot {
 
     /// The locked modules and their calls.
     pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
-        Some(LockedModules { settings: self.settings(), tree: self.tree()?, facts: &self.modules })
+        let before = self.change.as_ref().map(|change| &*change.modules);
+        Some(LockedModules { settings: self.settings(), tree: self.tree()?, before, answers: &self.answers.modules })
     }
 
     /// What was read of the configuration.
     pub fn read(&self) -> ReadPaths {
-        let root = &self.settings().place;
-        let tree = self.tree();
-        let files = tree.into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
-        let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
-        directories.extend(tree.into_iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
-        directories.extend(tree.into_iter().flat_map(|tree| &tree.searched).map(|path| root.join(path)));
-        directories.push(root.clone());
-        directories.sort_unstable();
-        directories.dedup();
-        let looked_for = tree.into_iter().flat_map(|tree| &tree.looked_for).map(|file| lexical(root, file));
-        let listed = tree.into_iter().flat_map(|tree| &tree.listed).map(|directory| lexical(root, directory));
-        let texts = tree.into_iter().flat_map(|tree| &tree.texts_read).map(|file| lexical(root, file));
-        ReadPaths {
-            files: files.chain(looked_for).collect(),
-            directories,
-            listed: listed.collect(),
-            texts: texts.collect(),
-        }
+        ReadPaths::of(&self.root)
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {
@@ -295,35 +265,35 @@ impl GateRoot {
     /// Identifies the lock file and configuration, equal for equal contents; `None` if the result depends on more: a
     /// change, locked or missing modules, or other files in the directory.
     pub(super) fn texts(&self) -> Option<[usize; 2]> {
-        let decoded = self.module.lock.as_ref()?.as_ref().ok()?;
+        let decoded = self.root.lock.as_ref()?.as_ref().ok()?;
         if decoded.warnings.len() != self.text.len() {
             return None;
         }
-        let tree = self.module.tree.as_ref();
+        let tree = self.root.tree.as_ref();
         let alone = tree.is_none_or(|tree| tree.module_lock.is_none() && tree.missing.is_empty());
-        let alone = alone && self.unread.is_none() && self.change.is_none() && self.modules.before.is_none();
+        let alone = alone && self.unread().is_none() && self.change.is_none();
         alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
     }
 
     /// True if the same rules apply to another root module.
     fn is_under_rules_of(&self, other: &Self) -> bool {
-        let pins = |root: &Self| root.pins.as_ref().map(Arc::as_ptr);
+        let pins = |root: &Self| root.under.pins.as_ref().map(Arc::as_ptr);
         let (own, others) = (self.settings(), other.settings());
         own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
     pub(crate) fn pins(&self) -> Option<&Pins> {
-        self.pins.as_deref().map(|counted| &counted.pins)
+        self.under.pins.as_deref().map(|counted| &counted.pins)
     }
 
     /// The signers that were accepted before the change.
     pub(super) fn trusted(&self) -> Option<&Pins> {
-        self.pins.as_deref().map(|counted| &counted.trusted)
+        self.under.pins.as_deref().map(|counted| &counted.trusted)
     }
 
     /// True if the base has accepted this republication already.
     pub(super) fn is_settled(&self, record: &Republication) -> bool {
-        self.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))
+        self.under.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))
     }
 
     /// The entries of the base that the lock file lost although they are required.
@@ -345,12 +315,18 @@ impl GateRoot {
     }
 
     pub(in crate::commands) fn spans(&self) -> Option<&Spans> {
-        self.module.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.spans)
+        self.root.spans()
     }
 
-    pub(super) fn text_findings(&self) -> Vec<Finding> {
+    /// The findings about its files and locked modules. `of_unread` is the level of requirements that are not read, where something
+    /// else decides it.
+    pub(super) fn text_findings(&self, of_unread: Option<Level>) -> Vec<Finding> {
+        let of_text = self.text.iter().cloned().map(|finding| match of_unread {
+            Some(level) if finding.rule == Rule::RequirementsUnread => finding.at_level(level),
+            _ => finding,
+        });
         let of_modules = self.locked_modules().map(|modules| modules.findings()).unwrap_or_default();
-        self.text.iter().cloned().chain(of_modules).collect()
+        of_text.chain(of_modules).collect()
     }
 
     pub(super) fn subject(&self) -> Subject<'_> {
@@ -359,13 +335,13 @@ impl GateRoot {
             before: self.change.as_ref().map(|change| &change.before),
             base: self.compared(),
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
-            spans: &NO_LOCK.1,
+            spans: &NOWHERE,
             requirements: self.requirements(),
             kind: self.tree().map(|tree| tree.kind).unwrap_or_default(),
             // Without requirements: whether more are not known because of an error.
             complete: match self.requirements() {
                 Some(_) => self.tree().is_none_or(|tree| tree.complete),
-                None => self.unread.is_none(),
+                None => self.unread().is_none(),
             },
             settings: &self.settings().settings,
             dialect: self.settings().dialect,
@@ -392,7 +368,7 @@ impl GateRoot {
         findings.into_iter().map(|finding| self.placed_finding(finding)).collect()
     }
 
-    fn placed_finding(&self, finding: Finding) -> Finding {
+    pub(super) fn placed_finding(&self, finding: Finding) -> Finding {
         let settings = self.settings();
         let file = match &finding.file {
             Some(file) if file.is_relative() => file_from(&settings.path, file),
@@ -403,7 +379,31 @@ impl GateRoot {
     }
 }
 
-fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
+impl ReadingVerdict {
+    fn denies(&self, finding: &Finding) -> bool {
+        let is_same =
+            |new: &Finding| (new.rule, new.message(), &new.file) == (finding.rule, finding.message(), &finding.file);
+        self.denies_unread && finding.rule == Rule::RequirementsUnread || self.new_overrides.iter().any(is_same)
+    }
+}
+
+/// The root module where some values of generated files count as parts that are not read.
+fn without_holes(root: Root, holes: &[UnreadPart]) -> Root {
+    let Some(tree) = root.tree else { return root };
+    let mut tree = Arc::unwrap_or_clone(tree);
+    tree.holes.retain(|hole| !holes.contains(hole));
+    tree.unread_parts.extend(holes.iter().map(|hole| UnreadPart {
+        reason: format!(
+            "{}, and no unit of the base has this value: its text may end the quotes around it",
+            hole.reason
+        ),
+        place: hole.place.clone(),
+    }));
+    tree.complete = false;
+    Root { tree: Some(Arc::new(tree)), ..root }
+}
+
+fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -> Option<Finding> {
     let required = tree.map_or(0, |tree| tree.requirements.len());
     // `init` writes no file without requirements either.
     if required == 0 || settings.lock_file().exists() {
@@ -412,7 +412,14 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
     let required = counted(required, "provider");
     let message =
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
-    Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
+    let missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
+    Some(match caller {
+        Some(caller) => missing.at_level(Level::Warn).remarked(format_args!(
+            "perhaps it needs none: {} may install it, and its sources are not read",
+            shown(caller)
+        )),
+        None => missing,
+    })
 }
 
 /// The providers that components of a stack need and the stack does not declare, each at its first requirement.

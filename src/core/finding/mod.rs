@@ -62,10 +62,8 @@ impl fmt::Display for Location {
 pub struct Finding {
     /// The rule that is broken; gives id, class and help.
     pub rule: Rule,
-    /// The level, which settings may change from the rule's own.
-    pub level: Level,
-    /// What is wrong with what: one line, lower case, no full stop.
-    pub message: String,
+    grade: Grade,
+    message: String,
     /// The provider it is about.
     pub address: Option<ProviderAddr>,
     /// The version of it, where what to do depends on that.
@@ -81,9 +79,19 @@ pub struct Finding {
     /// What only it knows of what to do.
     pub fillings: Vec<(Hole, Box<str>)>,
     /// Where its user is.
-    pub place: Option<Arc<Place>>,
-    /// True if `verify --fix` repairs it.
-    pub repairable: bool,
+    place: Option<Arc<Place>>,
+    repairable: bool,
+}
+
+/// A level, and who has the last word on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    /// The level of the rule, or of the rule in this case; settings may state another one.
+    Open(Level),
+    /// Circumstances or the policy decide, whatever settings state.
+    Given(Level),
+    /// Settings and exemptions were applied.
+    Settled(Level),
 }
 
 /// All ids of one advisory.
@@ -99,7 +107,7 @@ impl AdvisoryIds {
 
 /// True if one of them is refused.
 pub fn is_denied(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.level == Level::Deny)
+    findings.iter().any(|finding| finding.level() == Level::Deny)
 }
 
 impl Finding {
@@ -108,7 +116,7 @@ impl Finding {
         let message = message.into();
         Self {
             rule,
-            level: rule.level(),
+            grade: Grade::Open(rule.level()),
             message,
             address: None,
             version: None,
@@ -122,6 +130,61 @@ impl Finding {
         }
     }
 
+    /// The level.
+    pub fn level(&self) -> Level {
+        let (Grade::Open(level) | Grade::Given(level) | Grade::Settled(level)) = self.grade;
+        level
+    }
+
+    /// What is wrong with what: one line, lower case, no full stop.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same finding at a level that settings do not change: circumstances or the policy decide.
+    #[must_use]
+    pub fn at_level(mut self, level: Level) -> Self {
+        self.grade = Grade::Given(level);
+        self
+    }
+
+    /// The same finding at the level that its rule has in this case, unless settings state one for the rule.
+    #[must_use]
+    pub fn unless_stated(mut self, level: Level) -> Self {
+        self.grade = Grade::Open(level);
+        self
+    }
+
+    /// The same finding with more to say: `MESSAGE; REMARK`.
+    #[must_use]
+    pub fn remarked(mut self, remark: impl fmt::Display) -> Self {
+        self.message = format!("{}; {remark}", self.message);
+        self
+    }
+
+    /// The same finding at its final level: the one that is stated for its rule counts only where nothing else decides.
+    #[must_use]
+    pub(crate) fn settled(mut self, stated: Option<Level>) -> Self {
+        self.grade = Grade::Settled(match self.grade {
+            Grade::Open(level) => stated.unwrap_or(level),
+            Grade::Given(level) | Grade::Settled(level) => level,
+        });
+        self
+    }
+
+    /// True once settings and exemptions were applied.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.grade, Grade::Settled(_))
+    }
+
+    /// The same finding as a note, for a reason that settings or an approval give.
+    #[must_use]
+    pub fn let_pass(mut self, reason: &str) -> Self {
+        self.grade = Grade::Settled(Level::Note);
+        self.message = format!("{} ({reason})", self.message);
+        self
+    }
+
     /// The same finding about a provider.
     #[must_use]
     pub fn about(mut self, address: &ProviderAddr) -> Self {
@@ -133,6 +196,18 @@ impl Finding {
     #[must_use]
     pub fn about_module(mut self, package: &str) -> Self {
         self.remedy = Some(Box::new(Step::from(self.rule.help()).filled(Hole::ModuleSource, package)));
+        self
+    }
+
+    /// True if `verify --fix` repairs it.
+    pub fn is_repairable(&self) -> bool {
+        self.repairable
+    }
+
+    /// The same finding, which `verify --fix` repairs or not.
+    #[must_use]
+    pub fn repairable(mut self, repairable: bool) -> Self {
+        self.repairable = repairable;
         self
     }
 
@@ -172,6 +247,13 @@ impl Finding {
     /// What to do about it, for its user: its remedy, else the help of the rule, about this very provider.
     pub fn help(&self) -> Step {
         self.general_help().at(self.place.clone())
+    }
+
+    /// The same finding with the place of its user.
+    #[must_use]
+    pub fn for_user_at(mut self, place: Place) -> Self {
+        self.place = Some(Arc::new(place));
+        self
     }
 
     /// The help for all findings of its rule, if they are listed together.

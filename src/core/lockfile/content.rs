@@ -186,11 +186,12 @@ impl<'s> Content<'s> {
         let next = (self.findings.len(), 1);
         let (finding, count) = self.repeats.entry(addr.clone()).or_insert(next);
         *count += 1;
+        let find = |message| Finding::new(Rule::DuplicateProvider, message).about(addr);
         if *count == 2 {
-            let message = format!("{addr} has an entry already, on line {first}");
-            self.findings.push(Finding::new(Rule::DuplicateProvider, message).about(addr).at(at));
-        } else {
-            self.findings[*finding].message = format!("{addr} has {count} entries, the first one on line {first}");
+            self.findings.push(find(format!("{addr} has an entry already, on line {first}")).at(at));
+        } else if let Some(earlier) = self.findings.get_mut(*finding) {
+            let at = earlier.position;
+            *earlier = find(format!("{addr} has {count} entries, the first one on line {first}")).at(at);
         }
     }
 

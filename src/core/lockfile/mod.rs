@@ -235,7 +235,7 @@ fn without_markers(text: &[u8]) -> Vec<u8> {
 /// Decodes any text, the long way.
 fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     let decoded = read(bytes, dialect)?;
-    let refused = decoded.warnings.iter().any(|finding| finding.level == Level::Deny);
+    let refused = decoded.warnings.iter().any(|finding| finding.level() == Level::Deny);
     if refused { Err(decoded.warnings) } else { Ok(decoded) }
 }
 
@@ -257,7 +257,7 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     content.read(&tree);
     let Content { mut lock, spans, mut findings, repeated, .. } = content;
     lock.stacks = stacks_header(bytes);
-    let refused = findings.iter().any(|finding| finding.level == Level::Deny);
+    let refused = findings.iter().any(|finding| finding.level() == Level::Deny);
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);
     if !refused && !canonical {
@@ -309,7 +309,7 @@ mod unit_tests {
         };
         let versions = |text: &str| {
             let decoded = salvage(text.as_bytes(), Dialect::Terraform);
-            assert!(!decoded.canonical && decoded.warnings.iter().any(|finding| finding.level == Level::Deny));
+            assert!(!decoded.canonical && decoded.warnings.iter().any(|finding| finding.level() == Level::Deny));
             decoded
                 .lock
                 .iter()

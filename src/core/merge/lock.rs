@@ -298,10 +298,10 @@ fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (
 }
 
 fn unreadable(side: Side, findings: &[Finding]) -> MergeRemark {
-    let denied = findings.iter().find(|finding| finding.level == Level::Deny);
+    let denied = findings.iter().find(|finding| finding.level() == Level::Deny);
     let why = denied.map_or_else(String::new, |finding| match finding.position {
-        Some(position) => format!("line {}: {}", position.line, finding.message),
-        None => finding.message.clone(),
+        Some(position) => format!("line {}: {}", position.line, finding.message()),
+        None => finding.message().to_owned(),
     });
     MergeRemark::Unreadable(side, why)
 }

@@ -199,7 +199,7 @@ pub fn keep_one_of_each(
 ) -> Result<MergedText, Unrepaired> {
     let dialect = detect_dialect(text).unwrap_or(options.dialect);
     let decoded = salvage(text, dialect);
-    let is_other = |finding: &&Finding| finding.level == Level::Deny && finding.rule != Rule::DuplicateProvider;
+    let is_other = |finding: &&Finding| finding.level() == Level::Deny && finding.rule != Rule::DuplicateProvider;
     if let Some(finding) = decoded.warnings.iter().find(is_other) {
         return Err(Unrepaired::Refused(Box::new(finding.clone())));
     }

@@ -267,7 +267,7 @@ fn moved(key: &ModuleKey, list: &VersionList, selected: Option<&str>, calls: &[&
     } else {
         step!("`tflock get` before `{} init` installs the locked content, if its source still has it.", program)
     };
-    let finding = Finding { level: Level::Warn, ..Finding::new(Rule::ModuleMoved, message) };
+    let finding = Finding::new(Rule::ModuleMoved, message).at_level(Level::Warn);
     Some(finding.remedied_by(match selected {
         Some(selected) => step!(
             "{} `tflock upgrade --modules {}` locks {}, once you have reviewed it.",

@@ -123,7 +123,10 @@ fn calls() -> Vec<Call> {
 fn calls_and_blocks_belong_together() {
     let file = decoded(TEXT);
     let rules = |calls: &[Call], complete| -> Vec<(Rule, String)> {
-        of_calls(&file, calls, complete).into_iter().map(|finding| (finding.rule, finding.message)).collect()
+        of_calls(&file, calls, complete)
+            .into_iter()
+            .map(|finding| (finding.rule, finding.message().to_owned()))
+            .collect()
     };
     assert_eq!(rules(&calls(), true), []);
     let mut more = calls();
@@ -153,7 +156,7 @@ fn served_content_is_checked_against_the_lock() {
     let (key, block) = lock.iter().next().unwrap();
     let served = |hash: &str, is_moving| Served::Other { commit: None, hash: hash.parse().unwrap(), is_moving };
     let other = "h1:C2U9ox1R6cZ67gfuUfYJI+oaNd7zIHqaC5SttDXu6mI=";
-    let rule = |served: &Served| of_served(key, block, served).map(|finding| (finding.rule, finding.level));
+    let rule = |served: &Served| of_served(key, block, served).map(|finding| (finding.rule, finding.level()));
     assert_eq!(rule(&Served::Locked { is_moving: true }), None);
     // Another commit, whose files that are in no hash are others.
     assert_eq!(rule(&served(block.content.hash.as_str(), false)), Some((Rule::ModuleChanged, Level::Deny)));

@@ -126,7 +126,7 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
                 let message = format!(
                     "{archive} of {name} is attested as {subject:?}, which is not the usual name of its archive"
                 );
-                judged.findings.push(Finding { level: Level::Warn, ..find(Rule::ProvenanceVersion, message) });
+                judged.findings.push(find(Rule::ProvenanceVersion, message).at_level(Level::Warn));
             }
             Proof::Changed(why) => object(&mut against, Rule::ProvenanceChanged, archive, why),
             Proof::Other(why) => object(&mut against, Rule::ProvenanceVersion, archive, why),
@@ -178,7 +178,7 @@ pub fn judge(question: &Question<'_>, attested: &Attested) -> Judged {
              `tflock trust rotate {addr} --provenance --reason TEXT` records the new name",
             build.repository, pin.repository
         );
-        judged.findings.push(Finding { level: Level::Note, ..find(Rule::ProvenanceChanged, message) });
+        judged.findings.push(find(Rule::ProvenanceChanged, message).at_level(Level::Note));
     }
     judged
 }

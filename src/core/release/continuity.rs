@@ -400,7 +400,7 @@ impl ExpiryRules {
         match rule {
             ExpiredKeyRule::Allow => None,
             ExpiredKeyRule::Warn => Some(finding),
-            ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),
+            ExpiredKeyRule::Deny => Some(finding.at_level(Level::Deny)),
         }
     }
 }

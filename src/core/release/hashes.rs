@@ -251,7 +251,7 @@ pub fn unsigned(release: &Release) -> Option<Finding> {
         release.version
     );
     let finding = Finding::new(Rule::MirrorOnly, message).about(&release.address).of_version(&release.version);
-    is_mirror_only(release).then_some(Finding { level: Level::Deny, ..finding })
+    is_mirror_only(release).then_some(finding.at_level(Level::Deny))
 }
 
 /// The finding where a mirror has another archive for some platforms than the signed list of the same release names.

@@ -183,7 +183,10 @@ impl TrustUpdate {
                 SignerVerdict::FirstUse => Ok(pins.exact(address).signers.insert(signer.clone())),
                 verdict => {
                     let finding = refused(address, version, signer, verdict);
-                    Err(Error::new(ErrorKind::Trust, finding.map_or(String::new(), |finding| finding.message)))
+                    Err(Error::new(
+                        ErrorKind::Trust,
+                        finding.map_or(String::new(), |finding| finding.message().to_owned()),
+                    ))
                 }
             },
             Self::Carried { from, address, version, signer } => {
@@ -318,7 +321,7 @@ mod update_tests {
         let refused = refused(&addr(), &version, &signer, judge(&pins, &addr(), &version, &signer)).unwrap();
         assert_eq!(refused.rule, Rule::SignerDenied);
         assert!(
-            refused.message.ends_with("denies: revoked: seen with registry.terraform.io/acme/widget on 2026-11-20")
+            refused.message().ends_with("denies: revoked: seen with registry.terraform.io/acme/widget on 2026-11-20")
         );
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
         Some(requirements) => required(subject, requirements),
         None => lost(subject),
     };
-    findings.into_iter().map(|finding| subject.completed(finding, None)).collect()
+    subject.completion().complete_all(findings)
 }
 
 fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> {
@@ -64,7 +64,7 @@ fn lost(subject: &Subject<'_>) -> Vec<Finding> {
             entry.version
         );
         let finding = Finding::new(Rule::HashesDropped, message).about(addr).at(Position::default());
-        Finding { level: Level::Warn, ..finding.remedied_by(REMOVED) }
+        finding.at_level(Level::Warn).remedied_by(REMOVED)
     });
     dropped.collect()
 }
@@ -167,7 +167,7 @@ impl JudgedEntry<'_> {
                 let message = format!("{} records the checksums of archives only, and no h1", self.name());
                 let finding = self.find(Rule::H1Missing, message).at(self.hashes_at());
                 // What a change brings can have one.
-                return Some(if self.is_new() { Finding { level: Level::Deny, ..finding } } else { finding });
+                return Some(if self.is_new() { finding.at_level(Level::Deny) } else { finding });
             }
             (false, false) if self.entry.hashes.is_empty() => "no hashes",
             (false, false) => "only hashes of unknown schemes, which match no package",
@@ -204,13 +204,6 @@ pub fn uncovered<'a>(
     let known: BTreeSet<&Platform> = release.h1.values().flat_map(|attested| attested.platforms.keys()).collect();
     let uncovered = wanted.filter(|platform| !release.covers(platform, &entry.hashes));
     uncovered.filter(|platform| all_attributed || known.contains(platform)).collect()
-}
-
-impl JudgedEntry<'_> {
-    /// The finding at the level that circumstances give it, unless the settings state one for its rule.
-    pub(super) fn unless_stated(&self, level: Level, finding: Finding) -> Finding {
-        if self.subject.settings.level(finding.rule.id()).is_some() { finding } else { Finding { level, ..finding } }
-    }
 }
 
 /// What the tool of a lock file will change of an entry, or refuses the file for.
@@ -364,7 +357,7 @@ mod tests {
             let entry = LockEntry { version: "1.0.0".parse().unwrap(), constraints: "".parse().unwrap(), hashes };
             lock.insert(addr(text), entry);
         }
-        init_changes(&addr(addrs[0]), &lock, dialect).into_iter().map(|finding| finding.message).collect()
+        init_changes(&addr(addrs[0]), &lock, dialect).into_iter().map(|finding| finding.message().to_owned()).collect()
     }
 
     #[test]

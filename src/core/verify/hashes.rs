@@ -62,7 +62,7 @@ impl JudgedEntry<'_> {
     pub(super) fn unproven(&self, unknown: usize) -> Option<Unanswered> {
         let why = match self.knowledge {
             Lookup::Withdrawn(message) => message,
-            Lookup::Refused(finding, _) => &finding.message,
+            Lookup::Refused(finding, _) => finding.message(),
             Lookup::NotRequested | Lookup::Inconclusive(_) | Lookup::Known(_) => return None,
         };
         let hashes = match unknown {
@@ -82,7 +82,7 @@ impl JudgedEntry<'_> {
     fn malformed(&self, hash: &PackageHash) -> Finding {
         let finding = continuity::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it is in the place of a true one.
-        if matches!(self.knowledge, Lookup::Known(_)) { finding } else { self.unless_stated(Level::Warn, finding) }
+        if matches!(self.knowledge, Lookup::Known(_)) { finding } else { finding.unless_stated(Level::Warn) }
     }
 
     /// The finding that the entry was changed, if the served release seems to differ from the recorded one.
@@ -103,7 +103,7 @@ impl JudgedEntry<'_> {
     pub(super) fn leave_out_consequences(&self, found: &mut Vec<Finding>) {
         let is_contents = |it: &&Finding| it.filling(Hole::Hash).is_none_or(|hash| hash.starts_with("h1:"));
         let of = |rules: &[Rule]| found.iter().filter(|it| rules.contains(&it.rule)).collect::<Vec<_>>();
-        let level = |rules: &[Rule]| of(rules).into_iter().filter(is_contents).map(|it| it.level).max();
+        let level = |rules: &[Rule]| of(rules).into_iter().filter(is_contents).map(Finding::level).max();
         let replaced = level(&[Rule::HashReplaced]);
         let of_hashes = level(&[Rule::HashReplaced, Rule::UnattestedHash, Rule::ContradictedHash]);
         // What a finding about the whole release or entry lets pass, its consequences may pass too.
@@ -116,7 +116,7 @@ impl JudgedEntry<'_> {
                 Rule::PlatformUncovered => of_hashes.max(of_release),
                 _ => None,
             };
-            cause.is_none_or(|cause| finding.level > cause)
+            cause.is_none_or(|cause| finding.level() > cause)
         });
     }
 
@@ -234,8 +234,7 @@ impl JudgedEntry<'_> {
             (false, true) => self.dropped(old, &shift),
         };
         if self.is_remedy(old, &shift) {
-            let message = format!("{}; no package of the release has the missing hashes", finding.message);
-            return Some(Finding { level: Level::Note, message, ..finding });
+            return Some(finding.at_level(Level::Note).remarked("no package of the release has the missing hashes"));
         }
         Some(self.accepted(finding))
     }
@@ -306,12 +305,12 @@ impl JudgedEntry<'_> {
         let records = self.subject.pins.into_iter().flat_map(|pins| &pins.republished);
         let mut of_release =
             records.filter(|(record, _)| record.address == *self.addr && record.version == self.entry.version);
-        let Some((record, reason)) = of_release.next_back().filter(|_| finding.level == Level::Deny) else {
+        let Some((record, reason)) = of_release.next_back().filter(|_| finding.level() == Level::Deny) else {
             return finding;
         };
-        let message =
-            format!("{}; that it was published again was accepted on {}: {reason}", finding.message, record.date);
-        let warning = Finding { level: Level::Warn, message, ..finding };
+        let warning = finding
+            .at_level(Level::Warn)
+            .remarked(format_args!("that it was published again was accepted on {}: {reason}", record.date));
         warning.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
     }
 }
@@ -386,7 +385,7 @@ impl JudgedEntry<'_> {
         if refused.is_empty() {
             return Some(finding);
         }
-        Some(Finding { level: Level::Deny, ..finding }.remedied_by(SIGNED_COPIES))
+        Some(finding.at_level(Level::Deny).remedied_by(SIGNED_COPIES))
     }
 
     fn signer(&self, release: &Release) -> Option<Finding> {
@@ -395,7 +394,7 @@ impl JudgedEntry<'_> {
             let message =
                 format!("{} is {}; there is no trust file that would remember it", self.name(), signed_by(signer));
             let finding = by_signer(self.find(Rule::SignerNotPinned, message), signer);
-            return Some(self.unless_stated(Level::Note, finding).at(self.version_at()));
+            return Some(finding.unless_stated(Level::Note).at(self.version_at()));
         };
         let finding = match verdict(pins, release, signer) {
             SignerVerdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),

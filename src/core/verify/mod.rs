@@ -14,6 +14,7 @@
 //! findings.
 
 pub mod entry;
+mod found;
 mod hashes;
 mod pinned;
 pub mod provenance;
@@ -26,9 +27,10 @@ mod weakened;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 pub use entry::{init_changes, uncovered, unreachable_from_state};
+pub use found::Completion;
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
 
@@ -42,8 +44,7 @@ use crate::lockfile::{LockFile, Spans};
 use crate::release::continuity::Witness;
 use crate::release::{Lookup, Release};
 use crate::requirements::Requirements;
-use crate::settings::{Exemption, Settings};
-use crate::step::Hole;
+use crate::settings::Settings;
 use crate::trust::pins::Pins;
 use crate::version::Version;
 
@@ -97,11 +98,12 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
             Some(altered) => found.push(altered),
             None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
         }
+        let completion = subject.completion();
         let mut found: Vec<Finding> =
-            found.into_iter().map(|finding| subject.completed(finding, Some(&entry.version))).collect();
+            found.into_iter().map(|finding| completion.complete(finding, Some(&entry.version))).collect();
         judged.leave_out_consequences(&mut found);
         // What the settings let pass is the finding; it proves no hash.
-        if found.iter().all(|finding| finding.level < Level::Deny) {
+        if found.iter().all(|finding| finding.level() < Level::Deny) {
             verified.inconclusive.extend(judged.unproven(verified.unknown - unknown_before));
         }
         findings.extend(found);
@@ -110,24 +112,10 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
     (verified, findings)
 }
 
-/// The findings of a text that could not be read as a lock file, or that is merely not canonical.
-pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().map(|finding| leveled(finding, None, (subject.settings, subject.now))).collect()
-}
-
-/// Findings about a working tree as a whole, at the levels of its settings.
-pub fn of_tree(findings: Vec<Finding>, settings: &Settings, now: SystemTime) -> Vec<Finding> {
-    findings.into_iter().map(|finding| leveled(finding, None, (settings, now))).collect()
-}
-
-impl Subject<'_> {
-    /// The finding at its level, with the revision that its next step names.
-    fn completed(&self, finding: Finding, version: Option<&Version>) -> Finding {
-        let finding = leveled(finding, version, (self.settings, self.now));
-        match self.base {
-            Some(base) => finding.filled(Hole::Revision, base.short()),
-            None => finding,
-        }
+impl<'a> Subject<'a> {
+    /// What makes its findings complete.
+    pub fn completion(&self) -> Completion<'a> {
+        Completion { settings: self.settings, now: self.now, base: self.base, is_writing: false }
     }
 }
 
@@ -265,31 +253,4 @@ pub struct Unanswered {
     pub error: Error,
     /// True if it is about an entry that changed since the base: such a question needs its answer.
     pub changed: bool,
-}
-
-/// The finding at the level of the settings; as a note with the reason where it is exempt at a time. `version` is that
-/// of the release it is about, if it is about one.
-///
-/// A level in the settings replaces that of the rule, not one that circumstances or the policy have given.
-pub fn leveled(finding: Finding, version: Option<&Version>, (settings, now): (&Settings, SystemTime)) -> Finding {
-    let stated = settings.level(finding.rule.id());
-    let level = if finding.level == finding.rule.level() { stated.unwrap_or(finding.level) } else { finding.level };
-    let finding = Finding { level, ..finding };
-    let mut exempt = settings.exemptions.iter().filter(|exemption| covers(exemption, &finding, version, now));
-    let Some(exemption) = exempt.next().filter(|_| finding.level > Level::Note) else { return finding };
-    let reason = exemption.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let until = exemption.until.map(|until| format!(" until {until}")).unwrap_or_default();
-    let message = format!("{} (exempt{until}{reason})", finding.message);
-    Finding { level: Level::Note, message, ..finding }
-}
-
-fn covers(exemption: &Exemption, finding: &Finding, of: Option<&Version>, now: SystemTime) -> bool {
-    let provider = exemption.providers.as_ref();
-    let version = exemption.version.as_ref();
-    let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    exemption.rule == finding.rule.id()
-        && exemption.advisory.as_ref().is_none_or(|id| finding.advisory.as_ref().is_some_and(|ids| ids.has(id)))
-        && provider.is_none_or(|scope| finding.address.as_ref().is_some_and(|addr| scope.covers(addr)))
-        && version.is_none_or(|version| of == Some(version))
-        && exemption.until.is_none_or(|until| i64::try_from(now).is_ok_and(|now| now < until.unix_seconds()))
 }

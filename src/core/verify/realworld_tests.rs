@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Facts, Subject, of_text, verify};
+use super::{Facts, Subject, verify};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Rule};
@@ -102,7 +102,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     };
     let Decoded { lock, spans, warnings, .. } = match decode(text, Dialect::Terraform) {
         Ok(decoded) => decoded,
-        Err(findings) => return (Verified::default(), of_text(findings, &subject(&none.0, &none.1))),
+        Err(findings) => return (Verified::default(), subject(&none.0, &none.1).completion().complete_all(findings)),
     };
     let subject = subject(&lock, &spans);
     let known = lock.iter().filter_map(|(addr, entry)| {
@@ -111,12 +111,12 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     });
     let facts = Facts { releases: known.collect(), others, ..Facts::default() };
     let (verified, mut findings) = verify(&subject, &facts);
-    findings.extend(of_text(warnings, &subject));
+    findings.extend(subject.completion().complete_all(warnings));
     (verified, findings)
 }
 
 fn at_least(findings: &[Finding], level: Level) -> Vec<&Finding> {
-    findings.iter().filter(|finding| finding.level >= level).collect()
+    findings.iter().filter(|finding| finding.level() >= level).collect()
 }
 
 /// The rules, one of which must be found, at which level.
@@ -182,7 +182,7 @@ fn doctored_files_are_caught_at_their_lines_and_their_originals_pass() {
         let right: Vec<&Finding> = found.iter().filter(|finding| rules.contains(&finding.rule)).collect();
         let right: Vec<&Finding> = right.into_iter().filter(|finding| !before.contains(finding)).collect();
         assert!(!right.is_empty(), "{file}: {found:#?}");
-        assert!(right.iter().all(|finding| finding.level == level), "{file}: {found:#?}");
+        assert!(right.iter().all(|finding| finding.level() == level), "{file}: {found:#?}");
         assert_eq!(level == Level::Deny, !at_least(&found, Level::Deny).is_empty(), "{file}: {found:#?}");
         let lines = doctored_lines(&original, &text);
         let address = row[2].replace(

@@ -77,7 +77,7 @@ pub fn settle(
     findings.extend(hashes::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
-    if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
+    if !errors.is_empty() || findings.iter().any(|finding| finding.level() == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::from);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
     }
@@ -128,7 +128,7 @@ pub fn restored(entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
         _ => None,
     };
     let unattested = if republished.is_none() { unattested::kept(entry, release) } else { Vec::new() };
-    let warned = republished.map(|finding| Finding { level: Level::Warn, ..finding });
+    let warned = republished.map(|finding| finding.at_level(Level::Warn));
     differs.into_iter().chain(warned).chain(unattested).collect()
 }
 
@@ -297,8 +297,7 @@ fn unaccepted(finding: Finding, step: &Query) -> Finding {
     if !step.accept_republished {
         return finding;
     }
-    let message = format!("{}; the release was not published again, so there is nothing to accept", finding.message);
-    Finding { message, ..finding }
+    finding.remarked("the release was not published again, so there is nothing to accept")
 }
 
 /// Recorded hashes that no package can have, which stay next to valid ones. The flag is true if there are no valid
@@ -312,8 +311,7 @@ fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
         if is_all {
             return finding;
         }
-        let message = format!("{}; kept", finding.message);
-        Finding { level: Level::Warn, message, ..finding }
+        finding.at_level(Level::Warn).remarked("kept")
     });
     (findings.collect(), is_all)
 }

@@ -328,7 +328,7 @@ fn a_line_that_names_another_package_is_refused() {
 
 #[test]
 fn settings_may_deny_what_is_a_warning() {
-    let leveled = |finding: Finding| Finding { level: Level::Deny, ..finding };
+    let leveled = |finding: Finding| finding.at_level(Level::Deny);
     assert!(settle(&step(Some(&[zh(1), zh(2)])), &release(&[1, 2, 3]), &leveled, &|_| Vec::new()).is_err());
 }
 

@@ -25,7 +25,7 @@ pub(super) fn kept(entry: &LockEntry, release: &Release) -> Vec<Finding> {
         let of = if hash.scheme() == HashScheme::Zh { "is not in its checksums" } else { "belongs to no package" };
         let message = format!("recorded hash {hash} of {addr} {} {of}; kept", entry.version);
         let finding = Finding::new(Rule::UnattestedHash, message).about(addr);
-        Finding { level: Level::Warn, ..finding }.remedied_by(remedy(addr, hash))
+        finding.unless_stated(Level::Warn).remedied_by(remedy(addr, hash))
     };
     refuted(&entry.hashes, release).into_iter().map(finding).collect()
 }

@@ -189,7 +189,7 @@ impl RegistrySource {
             let sums = self.signed_sums(&release, &package, rules).await?;
             listed(&key.address, &key.version, &package, &sums.sums)?;
             let unbound = hashes::unusual_name(&key.address, &key.version, &key.platform, &package.file_name);
-            if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
+            if let Some(finding) = unbound.filter(|finding| finding.level() == Level::Deny) {
                 return Err(finding.into());
             }
             signed = Some(sums.digests);

@@ -192,7 +192,7 @@ impl RegistrySource {
         release.suggested = Repository::of_download(&first.url);
         if let Goal::Hashes(_) = query.goal {
             match hashes::unusual_name(addr, version, &first.platform, &first.file_name) {
-                Some(finding) if finding.level == Level::Deny => return Err(finding.into()),
+                Some(finding) if finding.level() == Level::Deny => return Err(finding.into()),
                 finding => release.findings.extend(finding),
             }
         }

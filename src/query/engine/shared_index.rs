@@ -140,7 +140,7 @@ impl RegistrySource {
             wrong.by, wrong.h1,
         );
         let finding = Finding::new(Rule::IndexDiffers, message).about(addr);
-        Some(if wrong.verified { Finding { level: Level::Deny, ..finding } } else { finding })
+        Some(if wrong.verified { finding.at_level(Level::Deny) } else { finding })
     }
 }
 

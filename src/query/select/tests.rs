@@ -120,7 +120,7 @@ impl Source {
                 Ok(Next::Take(Choice { version, passed_over })) => (Ok(version.to_string()), passed_over),
                 Err(Refusal::Error(error)) => (Err(error.message), Vec::new()),
                 Err(Refusal::Finding(finding, _)) => {
-                    (Err(format!("{}: {}", finding.rule.id(), finding.message)), Vec::new())
+                    (Err(format!("{}: {}", finding.rule.id(), finding.message())), Vec::new())
                 }
             };
             let passed_over = passed_over.iter().map(|(version, why)| format!("{version}: {why}")).collect();

@@ -50,7 +50,7 @@ fn is_advisory(finding: &Finding) -> bool {
 
 /// True if the table of `audit` says what a finding says. A note may say why it is exempt.
 pub(in crate::report) fn covers(outcome: &Outcome, finding: &Finding) -> bool {
-    outcome.command == "audit" && is_advisory(finding) && finding.level > Level::Note
+    outcome.command == "audit" && is_advisory(finding) && finding.level() > Level::Note
 }
 
 /// A program with the root modules that lock it, and the findings about it there.
@@ -109,7 +109,7 @@ impl Found<'_> {
         let is_about = |finding: &&&Finding| {
             finding.advisory.as_ref().is_some_and(|advisory| found.iter().any(|it| advisory.has(&it.id)))
         };
-        let level = self.findings.iter().filter(is_about).map(|finding| finding.level).max();
+        let level = self.findings.iter().filter(is_about).map(|finding| finding.level()).max();
         level.filter(|level| *level != Level::Warn).map(|level| word_of(level).to_owned()).unwrap_or_default()
     }
 
@@ -146,7 +146,7 @@ fn ids(programs: &[Found<'_>]) -> Vec<TextLine> {
 /// Why the run passed, though there are advisories.
 fn why_passed(outcome: &Outcome) -> Option<TextLine> {
     let levels = outcome.roots.iter().flat_map(|root| root.findings.iter().filter(|it| is_advisory(it)));
-    let level = match levels.map(|finding| finding.level).max()? {
+    let level = match levels.map(Finding::level).max()? {
         Level::Note => "note",
         Level::Warn => "warn",
         Level::Deny => return None,

@@ -160,7 +160,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
     let files = changes.edited.iter().rev().chain(lock);
     let mut files: Vec<String> = files.map(|file| printable(&shown(file)).into_owned()).collect();
     let path = listed(&files);
-    let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
+    let refused = !changes.written && findings.iter().any(|finding| finding.level() == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| shown(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);

@@ -137,9 +137,11 @@ pub(super) fn mirror(roots: &[RootOutcome], style: Style) -> Part {
     let mut seen: HashMap<PathBuf, usize> = HashMap::new();
     for root in roots {
         let Ok(Body::Mirror(report)) = &root.body else { continue };
-        let of_root = root.findings.iter().filter(|finding| finding.level == Level::Deny);
+        let of_root = root.findings.iter().filter(|finding| finding.level() == Level::Deny);
         denied.extend(
-            of_root.filter(|finding| denied.iter().all(|known| known.message != finding.message)).collect::<Vec<_>>(),
+            of_root
+                .filter(|finding| denied.iter().all(|known| known.message() != finding.message()))
+                .collect::<Vec<_>>(),
         );
         let all =
             all.get_or_insert_with(|| MirrorReport { packages: Vec::new(), failed: Vec::new(), ..report.clone() });

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::addr::ProviderAddr;
 use crate::diff::{Change, risk};
 use crate::error::Error;
-use crate::finding::{Level, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::{build_pages, level_of, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, among, first_names, kinds, name, root_modules};
@@ -37,7 +37,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let naming = RootSummary::of(outcome, style);
     let changed = Changed::of(outcome.roots.iter().chain(&outcome.since_base));
     let mut findings = grouped_findings(outcome.findings(), style);
-    findings.sort_by_key(|group| std::cmp::Reverse(group.first.level));
+    findings.sort_by_key(|group| std::cmp::Reverse(group.first.level()));
     let errors = outcome.errors().chain(outcome.error.iter().map(|error| (Path::new(""), error)));
     let errors = errors.chain(changed.unanswered().map(|it| (Path::new(""), it)));
     let failures = grouped_errors(errors, naming.recursive);
@@ -164,7 +164,7 @@ fn findings(findings: &[FindingGroup<'_>], naming: RootSummary) -> Option<Markup
     (!findings.is_empty()).then(|| {
         html! {
             ol.findings { @for ((at, group), step) in findings.iter().enumerate().zip(advice(findings, naming)) {
-                @let (finding, word) = (group.first, word_of(group.first.level));
+                @let (finding, word) = (group.first, word_of(group.first.level()));
                 li id={ "finding-" (at + 1) } class=(word) data-row {
                     strong { (word) } " " (text(&group.message)) " " a href={ "#rule-" (finding.rule.id()) } { (finding.rule.id()) }
                     @if let Some(file) = &finding.file {
@@ -275,7 +275,7 @@ fn newest(outcome: &Outcome) -> BTreeMap<&ProviderAddr, &Version> {
 }
 
 fn result(root: &RootOutcome) -> Option<MatrixCell> {
-    let worst = root.findings.iter().map(|finding| finding.level).max();
+    let worst = root.findings.iter().map(Finding::level).max();
     match &root.body {
         Ok(Body::Verified(verified)) => {
             Some(MatrixCell { text: summary::verdict(verified, &root.findings), level: worst })
@@ -318,7 +318,7 @@ fn cells<'a>(
     for finding in &root.findings {
         let Some(address) = &finding.address else { continue };
         let cell = cells.entry(address).or_default();
-        cell.level = cell.level.max(Some(finding.level));
+        cell.level = cell.level.max(Some(finding.level()));
         if cell.text.is_empty() {
             finding.rule.id().clone_into(&mut cell.text);
         }

@@ -273,9 +273,9 @@ fn listed(listed: &Listed) -> Value {
 fn finding(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id(),
-        "level": finding.level,
+        "level": finding.level(),
         "class": finding.rule.class(),
-        "message": finding.message,
+        "message": finding.message(),
         "help": finding.help(),
         "address": finding.address,
         "file": finding.file.as_deref().map(shown),

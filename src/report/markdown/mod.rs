@@ -174,13 +174,13 @@ fn table_of<'a>(findings: impl Iterator<Item = (&'a Path, &'a Finding)>, naming:
     if all.is_empty() {
         return String::new();
     }
-    all.sort_by_key(|group| std::cmp::Reverse(group.first.level));
+    all.sort_by_key(|group| std::cmp::Reverse(group.first.level()));
     let steps = advice(&all, naming);
     let mut text = "| | Finding |\n|---|---|\n".to_owned();
     let (mut of_rule, mut helped) = (HashMap::<Rule, usize>::new(), HashSet::new());
     let mut left = 0;
     for (group, step) in all.iter().zip(steps) {
-        let (rule, level) = (group.first.rule, group.first.level);
+        let (rule, level) = (group.first.rule, group.first.level());
         let count = of_rule.entry(rule).or_default();
         *count += 1;
         let step = sentences(&step.to_string());
@@ -205,8 +205,8 @@ fn row(
     step: Option<&String>,
     naming: RootSummary,
 ) -> String {
-    let level = word_of(first.level);
-    let level = if first.level == Level::Deny { format!("**{level}**") } else { level.to_owned() };
+    let level = word_of(first.level());
+    let level = if first.level() == Level::Deny { format!("**{level}**") } else { level.to_owned() };
     let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
     let file = first.file.as_deref().map(|file| code(&format!("{}{line}", shown(file))));
     let others = (paths.len() > 1).then(|| format!("in {}", escaped(&naming.label(paths))));

@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::{Base, directory_of, is_read, name_of, touches};
 use crate::commands::verify::facts;
-use crate::commands::verify::root::{GateRoot, GateRoots};
+use crate::commands::verify::read_paths::ReadPaths;
+use crate::commands::verify::root::GateRoot;
 use crate::config::{ConfigFiles, Module, RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
 use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, folded_name, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
-use crate::workspace::Exclusions;
+use crate::workspace::{Exclusions, Root};
 
 /// The names in the directory of a root module that are read, or installed from.
 const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
@@ -42,17 +43,12 @@ impl Base {
         findings
     }
 
-    /// Marks the root modules whose lock file is denied, or a directory that leads to it.
-    pub fn bar(&self, roots: &mut GateRoots, of_work_tree: &[Finding]) {
-        let denied = of_work_tree.iter().filter(|finding| finding.level == Level::Deny);
-        let denied: Vec<&Path> = denied.filter_map(|finding| finding.file.as_deref()).collect();
-        for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
-            // By links, a directory is judged where it is, and written to by where it was named.
-            let stations = links::stations(&root.settings().lock_file()).into_iter();
-            let ways = stations.filter_map(|place| RepoPath::below(&self.top, &place)).chain([self.lock_path(root)]);
-            let is_denied = |way: RepoPath| denied.iter().any(|file| Path::new(&*way).starts_with(file));
-            root.is_barred = ways.into_iter().any(is_denied);
-        }
+    /// True if the lock file of a root module is denied, or a directory that leads to it.
+    pub fn is_barred(&self, root: &GateRoot, denied: &[&Path]) -> bool {
+        // By links, a directory is judged where it is, and written to by where it was named.
+        let stations = links::stations(&root.settings().lock_file()).into_iter();
+        let ways = stations.filter_map(|place| RepoPath::below(&self.top, &place)).chain([self.lock_path(root)]);
+        ways.into_iter().any(|way| denied.iter().any(|file| Path::new(&*way).starts_with(file)))
     }
 
     /// True if the place is outside this working tree, or in a skipped folder.
@@ -220,19 +216,20 @@ impl<'a> LockDirectories<'a> {
 impl Base {
     /// True if the configuration was unreadable because of files of the base: each file that cannot be read by itself could not be
     /// read at the base either, and the change touches neither the directory nor the paths that its files name.
-    pub fn was_unreadable(&self, root: &GateRoot) -> bool {
-        let dialect = root.settings().dialect;
+    pub fn was_unreadable(&self, root: &Root) -> bool {
+        let dialect = root.settings.dialect;
         let was_there = |error: &Error| {
             let file = error.file.as_deref().map(RepoPath::of);
             error.kind == ErrorKind::Configuration
                 && file.is_some_and(|it| self.before.tree().kind(&it).is_some() && !self.has_spoilt(&it, dialect))
         };
-        let places = root.settings().places();
-        let is_old = root.unread().is_some_and(|error| error.each().all(was_there));
-        let modules =
-            root.tree().into_iter().flat_map(|tree| &tree.local_modules).map(|module| lexical(&places[0], module));
+        let places = root.settings.places();
+        let is_old = root.unread.as_ref().is_some_and(|error| error.each().all(was_there));
+        let modules = root.tree.iter().flat_map(|tree| &tree.local_modules).map(|module| lexical(&places[0], module));
         let directories = places.iter().cloned().chain(modules).collect();
-        is_old && !touches(&self.changes, places.clone(), &root.read()) && !self.touches_named(&places, directories)
+        is_old
+            && !touches(&self.changes, places.clone(), &ReadPaths::of(root))
+            && !self.touches_named(&places, directories)
     }
 
     /// True if a file of configuration cannot be read by itself any more, wherever its bytes come from.

@@ -15,13 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::root::{BaseChange, GateRoot, GateRoots, ReadPaths};
+use super::read_paths::ReadPaths;
+use super::root::{BaseChange, GateRoot, GateRoots, ReadingVerdict};
 use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
 use crate::config::is_read;
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level};
+use crate::finding::Finding;
 use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
 use crate::lockfile::{self, LockFile, likely_dialect, salvage};
 use crate::modulelock;
@@ -223,49 +224,57 @@ impl Base {
         directories.into_iter().filter_map(pair).collect()
     }
 
-    /// Compares root modules with the merge base. A new one is compared with the entries of all removed lock files, since
-    /// one of these may have been its own.
-    pub fn compare(&self, roots: &mut GateRoots) -> Result<(), Error> {
-        let mut opened: Vec<&mut GateRoot> = roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()).collect();
-        let module_locks: Vec<RepoPath> = opened.iter().map(|root| self.module_lock_path(root)).collect();
+    /// The changes of root modules since the merge base; `None` for one that could not be opened. A new one is compared with the
+    /// entries of all removed lock files, since one of these may have been its own.
+    pub fn changes_of(&self, roots: &GateRoots) -> Result<Vec<Option<BaseChange>>, Error> {
+        let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+        let module_locks: Vec<RepoPath> = opened.map(|root| self.module_lock_path(root)).collect();
         let mut modules = self.texts(&self.before, &module_locks)?;
         let (mut recorded, mut ages) = (None, FirstSeen::default());
-        for root in &mut opened {
-            let lock = match self.lock_before(root) {
+        let mut changes = Vec::with_capacity(roots.len());
+        for (_, root) in roots {
+            let Ok(root) = root else {
+                changes.push(None);
+                continue;
+            };
+            let before = match self.lock_before(root) {
                 Some(lock) => lock,
                 None => recorded.get_or_insert_with(|| self.removed.recorded(&self.locks)).of_lock(root.lock()),
             };
-            let first_seen = self.first_seen(root, &lock, &mut ages)?;
-            let unseen = self.reads_through_untracked_link(root);
-            let change = BaseChange { base: self.compared(), before: lock, first_seen, unseen };
-            let modules = modules.remove(&*self.module_lock_path(root));
-            root.compare(change, modules);
+            changes.push(Some(BaseChange {
+                base: self.compared(),
+                first_seen: self.first_seen(root, &before, &mut ages)?,
+                unseen: self.reads_through_untracked_link(root),
+                // A missing file locked no modules.
+                modules: modules.remove(&*self.module_lock_path(root)).unwrap_or_default(),
+                before,
+            }));
         }
-        Ok(())
+        Ok(changes)
     }
 
-    /// Denies requirements that are not read where the root module is new, where it is read less than at the base, and where anything
-    /// that it reads changed; and what decides about a unit that the base does not have.
-    pub fn judge_reading(&self, roots: &mut GateRoots, units: &UnitsBefore<'_>) -> Result<(), Error> {
-        let opened = roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok());
-        for root in opened {
-            root.add_findings(self.lifted(units.new_programs(root)));
-            if self.options.trust_change_allowed {
-                continue;
-            }
-            units.judge(root);
-            if !root.is_not_read() {
-                continue;
-            }
-            let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
-            let read = root.read();
-            let is_changed = touches(self.changes_beside_comments()?, root.settings().places(), &read)
-                || read.texts.iter().any(|text| self.changes.touch(text));
-            if is_new || is_changed && !units.is_as_before(root)? || units.is_read_less(root) {
-                root.deny_unread();
-            }
+    /// What the change means for how a root module is read. Requirements that are not read are denied where the root module is new,
+    /// where it is read less than at the base, and where anything that it reads changed; so is what decides about a unit that the
+    /// base does not have.
+    pub fn reading(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> Result<ReadingVerdict, Error> {
+        if self.options.trust_change_allowed {
+            return Ok(ReadingVerdict::default());
         }
-        Ok(())
+        let (lost, new_overrides) = (units.lost_holes(root), units.new_overrides(root));
+        if !lost.is_empty() || !root.is_not_read() {
+            return Ok(ReadingVerdict { denies_unread: !lost.is_empty(), lost, new_overrides });
+        }
+        let is_new = self.before.tree().kind(&self.lock_path(root)).is_none();
+        let read = root.read();
+        let is_changed = touches(self.changes_beside_comments()?, root.settings().places(), &read)
+            || read.texts.iter().any(|text| self.changes.touch(text));
+        let denies_unread = is_new || is_changed && !units.is_as_before(root)? || units.is_read_less(root);
+        Ok(ReadingVerdict { lost, denies_unread, new_overrides })
+    }
+
+    /// The findings about programs of a unit that are new.
+    pub fn new_programs(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> Vec<Finding> {
+        self.lifted(units.new_programs(root))
     }
 
     /// The error for a file that was read through an untracked link of the tools: the link may lead elsewhere where the
@@ -289,7 +298,7 @@ impl Base {
     /// True if the root module is to be judged: a path that it reads or looks for changed, or any settings or trust file; or it is read
     /// less than at the base, whatever changed.
     pub fn concerns(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> bool {
-        let is_unreadable = root.unread().is_some() && !root.was_unreadable;
+        let is_unreadable = root.unread().is_some() && !root.was_unreadable();
         let [place, tests] = root.settings().places();
         let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| place.join(name));
         let is_changed =
@@ -335,7 +344,7 @@ impl Base {
         let place = |finding: Finding| {
             let addr = finding.address.as_ref();
             let spans = addr.and_then(|addr| root.spans()?.entries.get(addr)).map(|spans| spans.block);
-            Finding { position: spans, ..finding }
+            finding.at(spans)
         };
         Ok(self.lifted(findings.into_iter().map(place).collect()))
     }
@@ -373,11 +382,7 @@ impl Base {
         if !self.options.trust_change_allowed {
             return findings;
         }
-        let lift = |finding: Finding| {
-            let message = format!("{} (allowed by --allow-trust-change)", finding.message);
-            Finding { level: Level::Note, message, ..finding }
-        };
-        findings.into_iter().map(lift).collect()
+        findings.into_iter().map(|finding| finding.let_pass("allowed by --allow-trust-change")).collect()
     }
 
     /// The settings for findings about the working tree as a whole.

@@ -92,7 +92,7 @@ impl Removed {
             return finding(Rule::LockFileMissing, message);
         }
         let message = format!("{message}, and no root module calls it");
-        Finding { level: Level::Note, ..finding(Rule::LockFileMissing, message) }
+        finding(Rule::LockFileMissing, message).at_level(Level::Note)
     }
 }
 
@@ -213,10 +213,12 @@ impl Base {
         let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
         let found = found.filter(|(directory, finding)| !is_reported(finding) || !judged.contains(*directory));
         // A root module whose sources are not read may call it.
-        let most = if unread_caller { Level::Warn } else { Level::Deny };
-        let lowered = |finding: Finding| match finding.rule {
-            Rule::LockFileMissing => Finding { level: finding.level.min(most), ..finding },
-            _ => finding,
+        let lowered = |finding: Finding| {
+            if unread_caller && finding.rule == Rule::LockFileMissing && finding.level() > Level::Warn {
+                finding.at_level(Level::Warn)
+            } else {
+                finding
+            }
         };
         found.map(|(_, finding)| lowered(finding)).collect()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::hidden::LockDirectories;
 use super::removed::{RecordedEntries, Removed};
 use super::{changes_settings, touches};
-use crate::commands::verify::root::ReadPaths;
+use crate::commands::verify::read_paths::ReadPaths;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
@@ -44,7 +44,7 @@ fn a_lock_file_may_move_with_its_configuration() {
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
     let denied = |directory: &str, files: &[&str]| {
         let finding = removed.finding(directory, &names(files));
-        (finding.rule, finding.level)
+        (finding.rule, finding.level())
     };
     assert_eq!(denied("new", &["main.tf"]), (Rule::LockFileMoved, Level::Deny));
     assert_eq!(denied("new", &["other.tf"]), (Rule::LockFileMissing, Level::Deny));
@@ -66,7 +66,7 @@ fn a_new_directory_is_only_reported_if_no_root_module_left() {
     let (_folder, top) = work_tree(&["app/main.tf", &lock("app"), "new/main.tf"]);
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &["new/main.tf"], &[]));
     let finding = removed.finding("new", &names(&["main.tf"]));
-    assert_eq!((finding.rule, finding.level), (Rule::LockFileMissing, Level::Note));
+    assert_eq!((finding.rule, finding.level()), (Rule::LockFileMissing, Level::Note));
     // A lock file that is left alone counts as one that left.
     let before = GitTree::of(&["app/main.tf", &lock("app")], &[]);
     let (_folder, top) = work_tree(&[&lock("app"), "new/main.tf"]);
@@ -81,7 +81,7 @@ fn the_candidate_with_the_same_name_is_named() {
     let (_folder, top) = work_tree(&["c/app/main.tf"]);
     let lost = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
     let removed = Removed::of(&before, &ChangedFiles::of(&top, &lost, &[]));
-    let said = |directory: &str| removed.finding(directory, &names(&["main.tf"])).message;
+    let said = |directory: &str| removed.finding(directory, &names(&["main.tf"])).message().to_owned();
     assert!(said("c/app").contains("as b/app,"), "{}", said("c/app"));
     assert!(said("c/x").contains("as a/net,") || said("c/x").contains("as b/app,"), "{}", said("c/x"));
 }

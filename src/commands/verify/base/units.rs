@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{Base, directory_of, name_of, touches};
 use crate::addr::Hostname;
-use crate::commands::verify::root::{GateRoot, GateRoots, ReadPaths, init_override};
+use crate::commands::verify::read_paths::ReadPaths;
+use crate::commands::verify::root::{GateRoot, GateRoots, init_override};
 use crate::config::{ModuleSource, UNIT_FILES, is_read};
 use crate::dialect::Dialect;
 use crate::disk::files;
@@ -187,9 +188,9 @@ impl<'b> UnitsBefore<'b> {
         Ok(!touches(&changes.without(&evaluated), settings.places(), &read))
     }
 
-    /// Judges what decides about a unit beyond its files: what no unit of the base has is not read, or denied.
-    pub(super) fn judge(&self, root: &mut GateRoot) {
-        let Some(unit) = root.unit() else { return };
+    /// The values in generated files of a unit that are not known, and that no unit of the base has, or whose files changed.
+    pub(super) fn lost_holes(&self, root: &GateRoot) -> Vec<UnreadPart> {
+        let Some(unit) = root.unit() else { return Vec::new() };
         let options = root.settings().unit_options();
         let mut lost = Vec::new();
         for hole in unit.holes.iter().filter(|hole| !hole.is_harmless) {
@@ -198,17 +199,17 @@ impl<'b> UnitsBefore<'b> {
                 lost.push(UnreadPart { reason: hole.part.reason.clone(), place: hole.part.place.clone() });
             }
         }
+        lost
+    }
+
+    /// The findings about what decides what `init` installs, and that no unit of the base has.
+    pub(super) fn new_overrides(&self, root: &GateRoot) -> Vec<Finding> {
+        let Some(unit) = root.unit() else { return Vec::new() };
+        let options = root.settings().unit_options();
         let is_new = |it: &&Influence| {
             !self.origins(&options).init_overrides.contains(&it.identity) || self.changes_files_of(it)
         };
-        let new: Vec<Finding> = unit.init_overrides.iter().filter(is_new).map(init_override).collect();
-        if !lost.is_empty() {
-            root.lose_holes(&lost);
-            root.deny_unread();
-        }
-        root.deny(|finding| {
-            new.iter().any(|new| (new.rule, &new.message, &new.file) == (finding.rule, &finding.message, &finding.file))
-        });
+        unit.init_overrides.iter().filter(is_new).map(init_override).collect()
     }
 
     /// True if a file changed that something names.

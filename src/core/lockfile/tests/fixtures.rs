@@ -63,7 +63,7 @@ fn other_files_have_the_warnings_they_announce() {
         let decoded = decode(text.as_bytes(), dialect_of(&text)).unwrap();
         assert!(!decoded.canonical, "{}", path.display());
         // The announcements are comments themselves, and only worth one where they are the first.
-        let own = |finding: &&Finding| !finding.message.contains("comments");
+        let own = |finding: &&Finding| !finding.message().contains("comments");
         let warnings: Vec<Finding> = decoded.warnings.iter().filter(own).cloned().collect();
         assert_eq!(found(&warnings), announced(&text), "{}: {warnings:#?}", path.display());
         assert!(decoded.warnings.len() > warnings.len(), "{}", path.display());

@@ -5,7 +5,7 @@ use crate::finding::Rule;
 
 fn messages(text: &[u8]) -> String {
     let findings = decode(text, Dialect::OpenTofu).unwrap_err();
-    findings.into_iter().flat_map(|finding| [finding.message, "\n".to_owned()]).collect()
+    findings.into_iter().flat_map(|finding| [finding.message().to_owned(), "\n".to_owned()]).collect()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn too_many() {
         for text in [text.clone(), text + "# x\n"] {
             let findings = decode(text.as_bytes(), Dialect::OpenTofu).unwrap_err();
             let [finding] = &findings[..] else { panic!("{findings:?}") };
-            assert!(finding.message.contains(message) && finding.rule == Rule::LockSyntax, "{finding:?}");
+            assert!(finding.message().contains(message) && finding.rule == Rule::LockSyntax, "{finding:?}");
             assert!(finding.position.unwrap().line > 100, "{finding:?}");
             assert!(salvage(text.as_bytes(), Dialect::OpenTofu).lock.is_empty());
         }

@@ -130,8 +130,8 @@ fn sound(text: &[u8], dialect: Dialect) -> Result<(), TestCaseError> {
         }
         Err(findings) => {
             prop_assert!(sorted(&findings));
-            prop_assert!(findings.iter().any(|found| found.level == crate::finding::Level::Deny));
-            prop_assert!(findings.iter().all(|found| found.position.is_some() && !found.message.contains('\n')));
+            prop_assert!(findings.iter().any(|found| found.level() == crate::finding::Level::Deny));
+            prop_assert!(findings.iter().all(|found| found.position.is_some() && !found.message().contains('\n')));
         }
     }
     Ok(())

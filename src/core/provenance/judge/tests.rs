@@ -62,7 +62,7 @@ fn judged(attested: &Attested) -> Judged {
 }
 
 fn rules(attested: &Attested) -> Vec<(Rule, Level)> {
-    judged(attested).findings.iter().map(|finding| (finding.rule, finding.level)).collect()
+    judged(attested).findings.iter().map(|finding| (finding.rule, finding.level())).collect()
 }
 
 /// The findings where this is the only attestation.
@@ -109,7 +109,7 @@ fn another_place_is_refused() {
     assert_eq!(rules(&attested(vec![bad])), changed);
     let message = {
         let other = Build { workflow: ".github/workflows/x.yml".to_owned(), ..build("1.2.3") };
-        judged(&attested(vec![attestation(other, &archives("1.2.3"))])).findings[0].message.clone()
+        judged(&attested(vec![attestation(other, &archives("1.2.3"))])).findings[0].message().to_owned()
     };
     assert_eq!(
         message,
@@ -174,7 +174,7 @@ fn an_older_release_is_not_offered_as_a_newer_one() {
         let asked = archives.iter().map(|(_, digest)| *digest).collect();
         let attested = Attested { attestations: vec![attestation], asked, ..Attested::default() };
         let judged = judge(&Question { addr: &addr, version: &version, archives: &archives, pin: &pin }, &attested);
-        judged.findings.iter().map(|finding| (finding.rule, finding.level)).collect::<Vec<_>>()
+        judged.findings.iter().map(|finding| (finding.rule, finding.level())).collect::<Vec<_>>()
     };
     let (denied, warned) = ([(Rule::ProvenanceVersion, Level::Deny)], (Rule::ProvenanceVersion, Level::Warn));
     let nameless = |platform: &str| format!("package-{platform}.zip");
@@ -224,7 +224,7 @@ fn what_nothing_attests_is_missing() {
     let one = [archive("1.2.3", "linux_amd64")].into();
     let found = judged(&attested(vec![attestation(build("1.2.3"), &one)])).findings;
     assert_eq!(
-        found[0].message,
+        found[0].message(),
         "nothing attests where 1 archive of registry.terraform.io/acme/widget 1.2.3 was built: \
          terraform-provider-widget_1.2.3_darwin_arm64.zip"
     );
@@ -237,7 +237,7 @@ fn what_does_not_verify_is_invalid_unless_something_else_does() {
     let each = archives("1.2.3").into_iter().map(|(_, digest)| (digest, invalid.clone())).collect();
     let mut bad = Attested { invalid: each, ..attested(Vec::new()) };
     let found = judged(&bad).findings;
-    assert!(found[0].message.contains("does not verify: the signature: it does not fit; judged by"), "{found:?}");
+    assert!(found[0].message().contains("does not verify: the signature: it does not fit; judged by"), "{found:?}");
     assert_eq!(rules(&bad), [(Rule::ProvenanceInvalid, Level::Deny)]);
     bad.attestations.push(attestation(build("1.2.3"), &archives("1.2.3")));
     assert_eq!(rules(&bad), []);
@@ -305,7 +305,7 @@ proptest! {
             })
         };
         let judged = judged(&facts);
-        let passes = judged.unknown.is_none() && judged.findings.iter().all(|finding| finding.level < Level::Deny);
+        let passes = judged.unknown.is_none() && judged.findings.iter().all(|finding| finding.level() < Level::Deny);
         prop_assert_eq!(passes, archives("1.2.3").iter().all(is_proven));
         prop_assert_eq!(judged.build.is_some(), passes);
     }

@@ -23,7 +23,7 @@ fn warned(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
     let witness = Witness { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
     let finding = altered(&recorded(entry), &served(archives), &[witness])?;
     assert_eq!((finding.rule, &*finding.help().to_string()), (Rule::LockFileAltered, "Take it back."));
-    Some(finding.message)
+    Some(finding.message().to_owned())
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn head_recorded_the_hashes_of_the_entry_for_another_version() {
         // 9 is the manifest of both releases.
         let mut release = served(&[1, 2]);
         release.lines.insert(Sha256Digest::from_bytes([9; 32]), ListedLine::Other);
-        altered(&recorded(entry), &release, &[witness]).map(|finding| finding.message)
+        altered(&recorded(entry), &release, &[witness]).map(|finding| finding.message().to_owned())
     };
     let moved = warned(&[7, 8, 9], &[7, 8, 9]).unwrap();
     assert!(moved.ends_with("2 of its 3 hashes are recorded for 2.0.0 in HEAD, and do not belong to 1.0.0"), "{moved}");

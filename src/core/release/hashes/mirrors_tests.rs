@@ -58,14 +58,17 @@ fn signed_releases_are_judged_by_their_list() {
     let signed = Release { signer: Some(Signer::Unsigned), ..served(&[1]) };
     assert_eq!(differs(&signed, &[hash("h19")].into_iter().collect()), None);
     assert_eq!(unsigned(&signed), None);
-    assert_eq!(unsigned(&served(&[1])).unwrap().level, Level::Deny);
+    assert_eq!(unsigned(&served(&[1])).unwrap().level(), Level::Deny);
     assert_eq!(unlisted(&signed, &[], &[hash("zh1")]), None);
     assert_eq!(unlisted(&signed, &[], &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
     let [linux, darwin] = ["linux_amd64", "darwin_arm64"].map(|text| text.parse::<Platform>().unwrap());
     let named = Release { lines: [(digest(1), ListedLine::archive(Some(linux.clone())))].into(), ..signed };
     assert_eq!(unlisted(&named, &[&linux], &[hash("zh1")]), None);
     let of_another = unlisted(&named, &[&darwin], &[hash("zh1")]).unwrap();
-    assert!(of_another.message.ends_with("which the checksums of the release list for linux_amd64"), "{of_another:?}");
+    assert!(
+        of_another.message().ends_with("which the checksums of the release list for linux_amd64"),
+        "{of_another:?}"
+    );
     let universal =
         Release { lines: [(digest(1), ListedLine::archive([linux.clone(), darwin.clone()]))].into(), ..named };
     assert_eq!(unlisted(&universal, &[&darwin], &[hash("zh1")]), None);

@@ -22,7 +22,7 @@ fn against(hashes: &[PackageHash], size: i64, computed: bool) -> Option<String> 
     let reported = Reported { hashes: hashes.to_vec(), size };
     let finding = reported.contradiction(&addr, &"linux_amd64".parse().unwrap(), &known)?;
     assert_eq!(finding.rule, Rule::PackagesDiffer);
-    Some(finding.message)
+    Some(finding.message().to_owned())
 }
 
 #[test]
@@ -75,5 +75,5 @@ fn a_platform_that_the_checksums_do_not_name() {
     let addr = ProviderAddr::parse("acme/widget", Dialect::OpenTofu).unwrap();
     let reported = Reported { hashes: vec![zh(1)], size: 100 };
     let finding = reported.contradiction(&addr, &"plan9_arm".parse().unwrap(), &KnownArchive::default()).unwrap();
-    assert!(finding.message.ends_with("for plan9_arm, for which the checksums name no archive"));
+    assert!(finding.message().ends_with("for plan9_arm, for which the checksums name no archive"));
 }

@@ -6,7 +6,7 @@ use super::*;
 fn shift(old: &[PackageHash], new: &[PackageHash], knowledge: Lookup, pins: &str) -> Vec<(Rule, Level, usize)> {
     let findings = changed([old, new], knowledge, Some(pins), false).into_iter();
     let findings = findings.filter(|finding| [Rule::HashReplaced, Rule::HashesDropped].contains(&finding.rule));
-    findings.map(|finding| (finding.rule, finding.level, finding.position.unwrap().line)).collect()
+    findings.map(|finding| (finding.rule, finding.level(), finding.position.unwrap().line)).collect()
 }
 
 /// All that is found about the change from some hashes to others; `within` says whether a mirror in the working tree was asked.
@@ -51,7 +51,7 @@ fn added_hashes_that_only_a_mirror_reports() {
     let at = |old: &[PackageHash], knowledge, pins: Option<&str>, within| {
         let findings = changed([old, &[zh(1), h1(11), h1(12)]], knowledge, pins, within).into_iter();
         let mut mirror_only = findings.filter(|finding| finding.rule == Rule::MirrorOnly);
-        mirror_only.next().map(|finding| (finding.level, finding.message.split(' ').next().unwrap().to_owned()))
+        mirror_only.next().map(|finding| (finding.level(), finding.message().split(' ').next().unwrap().to_owned()))
     };
     let all = [zh(1), h1(11), h1(12)];
     let counted = |level, count: &str| Some((level, count.to_owned()));
@@ -121,7 +121,7 @@ fn refuted_hashes_may_be_replaced_by_computed_ones() {
 fn a_replaced_hash_that_no_package_has_is_one_finding() {
     let found = |old: &[PackageHash], new: &[PackageHash]| {
         let findings = changed([old, new], known(release()), None, false).into_iter();
-        findings.filter(|it| it.level > Level::Note).map(|it| (it.rule, it.help().to_string())).collect::<Vec<_>>()
+        findings.filter(|it| it.level() > Level::Note).map(|it| (it.rule, it.help().to_string())).collect::<Vec<_>>()
     };
     let rules = |old: &[PackageHash], new: &[PackageHash]| -> Vec<Rule> {
         found(old, new).into_iter().map(|(rule, _)| rule).collect()
@@ -179,7 +179,7 @@ fn removed_entries_without_configuration() {
         let rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, found);
         let level = |rule| if rule == Rule::HashesDropped { Level::Warn } else { Level::Deny };
-        assert!(findings.iter().all(|finding| finding.level == level(finding.rule)));
+        assert!(findings.iter().all(|finding| finding.level() == level(finding.rule)));
     }
 }
 

@@ -1,0 +1,277 @@
+//! One root module: its settings as plain values, its lock file, and its configuration.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use super::discover::below;
+use super::{ProviderNames, RunSettings};
+use crate::config::RootKind;
+use crate::disk::root_files;
+use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions, UnreadReason};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Position, Rule};
+use crate::git::Git;
+use crate::lockfile::{Decoded, FILE_NAME, LockFile, Spans, decode, likely_dialect};
+use crate::requirements::Requirements;
+use crate::step::{Step, Value};
+
+/// One root module as it was read. Nothing changes it afterwards; what is found out later is held next to it.
+#[derive(Debug, Clone)]
+pub struct Root {
+    pub settings: RunSettings,
+    /// The text of the lock file.
+    pub bytes: Option<Vec<u8>>,
+    /// The parsed lock file or its problems; `None` if there is no lock file.
+    pub lock: Option<Result<Arc<Decoded>, Vec<Finding>>>,
+    /// `None` without configuration, and if it was not read.
+    pub tree: Option<Arc<Tree>>,
+    /// Why the configuration cannot be read.
+    pub unread: Option<Error>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// How to treat modules that are not installed.
+    pub missing: MissingModules,
+    /// Whether modules count as installed if the other tool installed them.
+    pub of_either_tool: bool,
+    /// Whether a root module without lock file needs configuration. With a lock file it needs none, as with Terragrunt.
+    pub required: bool,
+}
+
+impl Reading {
+    /// Skips modules that are not installed; requires configuration or a lock file.
+    pub const LENIENT: Self = Self { missing: MissingModules::Skip, of_either_tool: false, required: true };
+}
+
+impl Root {
+    /// Reads the lock file and the configuration.
+    pub fn open(settings: &RunSettings, how: Reading) -> Result<Self, Error> {
+        let root = Self::of_lock_file(settings)?;
+        Ok(match root.read(how) {
+            Ok(None) => root,
+            Ok(Some(tree)) => root.with_tree(tree),
+            Err(error) => Self { unread: Some(error), ..root },
+        })
+    }
+
+    /// Reads the lock file alone.
+    pub fn of_lock_file(settings: &RunSettings) -> Result<Self, Error> {
+        let bytes = root_files::read_lock_file(&settings.lock_file())?;
+        let lock = bytes.as_ref().map(|bytes| settings.readings.lock_file(bytes, settings.dialect));
+        Ok(Self { settings: settings.clone(), bytes, lock, tree: None, unread: None })
+    }
+
+    /// Reads the lock file, and takes configuration that was read already.
+    pub fn of_tree(settings: &RunSettings, tree: &Arc<Tree>) -> Result<Self, Error> {
+        let root = Self::of_lock_file(settings)?;
+        settings.refuse_source(tree)?;
+        Ok(root.with_tree(Arc::clone(tree)))
+    }
+
+    /// Reads the lock file, which has to be there, and as much of the configuration as can be read.
+    pub fn open_locked(settings: &RunSettings) -> Result<Self, Error> {
+        let root = Self::open(settings, Reading::LENIENT)?;
+        // Entries are listed even if the configuration cannot be read.
+        root.locked()?;
+        Ok(root)
+    }
+
+    /// The root module, unless its configuration cannot be read.
+    pub fn whole(self) -> Result<Self, Error> {
+        self.unread.clone().map_or(Ok(self), Err)
+    }
+
+    /// The configuration of a root module with this lock file; `None` if it may lack one and does.
+    fn read(&self, how: Reading) -> Result<Option<Arc<Tree>>, Error> {
+        let Reading { missing, of_either_tool, required } = how;
+        let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };
+        let may_lack = !required || self.bytes.is_some();
+        match self.load_tree(options) {
+            Ok(tree) => {
+                self.settings.refuse_source(&tree)?;
+                Ok(Some(tree))
+            }
+            Err(errors) if may_lack && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
+            Err(errors) => {
+                let errors = errors.into_iter().map(|error| self.settings.tree_error(error));
+                let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
+                Err(Error::all(errors).unwrap_or_else(unknown))
+            }
+        }
+    }
+
+    /// Reads the configuration. That of a unit is read once more where a change alters the environment, and all of both counts.
+    fn load_tree(&self, mut options: TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+        let tree = self.settings.load_tree(&options)?;
+        let Some(other) = self.settings.modules.other_environment.as_ref().filter(|_| tree.kind == RootKind::Unit)
+        else {
+            return Ok(tree);
+        };
+        options.units.environment = self.settings.modules.over(other);
+        let other = self.settings.load_tree(&options)?;
+        Ok(Arc::new(Arc::unwrap_or_clone(tree).and(&other)))
+    }
+
+    /// The same with its configuration, and with what its kind decides: packages of stacks come from their origin registries alone.
+    fn with_tree(mut self, tree: Arc<Tree>) -> Self {
+        if tree.kind.traits().only_origin {
+            self.settings.settings.source = None;
+        }
+        Self { tree: Some(tree), ..self }
+    }
+
+    /// What was not read and may require more providers.
+    pub fn unread_reason(&self) -> Option<String> {
+        let of_tree = || self.tree.as_ref().and_then(|tree| tree.unread());
+        self.unread.as_ref().map(Error::located).or_else(of_tree)
+    }
+
+    /// The parsed lock file; an error if there is none.
+    pub fn locked(&self) -> Result<&Arc<Decoded>, Error> {
+        self.decoded()?.ok_or_else(|| absent(self.settings.lock_file_shown(), &self.settings.root))
+    }
+
+    /// The parsed lock file; `None` if there is no file.
+    pub fn decoded(&self) -> Result<Option<&Arc<Decoded>>, Error> {
+        match &self.lock {
+            None => Ok(None),
+            Some(Ok(decoded)) => Ok(Some(decoded)),
+            Some(Err(findings)) => {
+                let (path, shown) = (self.settings.lock_file(), self.settings.lock_file_shown());
+                Err(refused(findings.clone(), &path, &shown))
+            }
+        }
+    }
+
+    /// The requirements, as far as they are known; `None` if nothing was read.
+    pub fn requirements(&self) -> Option<&Requirements> {
+        self.tree.as_ref().filter(|_| self.unread.is_none()).and_then(|tree| tree.known_requirements())
+    }
+
+    /// The findings about configuration that is not evaluated, or that a lock file lacks; files are relative to the root
+    /// module.
+    pub fn unread_requirements(&self) -> Vec<Finding> {
+        let finding = |what: &str, reason: &str| {
+            Finding::new(
+                Rule::RequirementsUnread,
+                format!("{what} not read, so not compared with the lock file: {reason}"),
+            )
+        };
+        let Some(tree) = &self.tree else {
+            let none = finding("the requirements are", &UnreadReason::NoConfiguration.to_string())
+                .in_file(FILE_NAME)
+                .at(Position::default());
+            return self.lock.iter().map(|_| none.clone()).collect();
+        };
+        let what = if tree.requirements.is_empty() { "the requirements are" } else { "a part of the requirements is" };
+        let parts = tree.unread_parts.iter();
+        parts.map(|part| finding(what, &part.reason).in_file(&*part.place.file).at(part.place.position)).collect()
+    }
+
+    /// The first value of a generated file that is not known. Without it, what a new lock file must have is not certain.
+    pub fn hole(&self) -> Option<Finding> {
+        let hole = self.tree.as_ref()?.holes.first()?;
+        let message = format!("a value in a generated file is not known: {}", hole.reason);
+        let finding = Finding::new(Rule::RequirementsUnread, message);
+        Some(finding.in_file(&*hole.place.file).at(hole.place.position))
+    }
+
+    pub fn entries(&self) -> Option<&LockFile> {
+        self.sound().map(|decoded| &decoded.lock)
+    }
+
+    /// What the lock file says; nothing if there is none or it cannot be read.
+    pub fn lock(&self) -> &LockFile {
+        static NOTHING: LazyLock<LockFile> = LazyLock::new(LockFile::default);
+        self.entries().unwrap_or(&NOTHING)
+    }
+
+    /// Where the lock file has its entries; `None` if it cannot be read.
+    pub fn spans(&self) -> Option<&Spans> {
+        self.sound().map(|decoded| &decoded.spans)
+    }
+
+    fn sound(&self) -> Option<&Decoded> {
+        self.lock.as_ref()?.as_deref().ok()
+    }
+
+    /// What reads the configuration; a module if there is none.
+    pub fn kind(&self) -> RootKind {
+        self.tree.as_ref().map(|tree| tree.kind).unwrap_or_default()
+    }
+
+    pub fn names(&self) -> ProviderNames<'_> {
+        ProviderNames { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
+    }
+}
+
+/// The error for a missing lock file: its shown path, and its directory to look for root modules below.
+pub fn absent(shown: PathBuf, directory: &Path) -> Error {
+    let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
+    match below(directory) {
+        Some(hint) => error.hint(hint),
+        None => error.hint(step!("run `tflock lock`, or name the root module with `-C DIR`")),
+    }
+}
+
+/// The error for a refused lock file; `path` opens it. If it has values that no tool writes, the hint is the command
+/// that restores this file.
+pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
+    let not_literal = findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
+    let mut error = Error::of_lock_file(findings, shown);
+    if not_literal {
+        let hint = advice(path);
+        let advise = |error: &mut Error| {
+            if error.kind == ErrorKind::Trust {
+                error.message = format!("{} ({})", error.message, Rule::LockNotLiteral.id());
+                error.hints = vec![hint.clone()];
+            }
+        };
+        advise(&mut error);
+        error.others.iter_mut().for_each(advise);
+    }
+    error
+}
+
+/// The next step for a lock file with values that no tool writes.
+fn advice(path: &Path) -> Step {
+    let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let git = Value::Words(git_in(directory));
+    match recorded(directory, path) {
+        Some(text) if is_plain(&text) => {
+            step!("`{} checkout HEAD -- {}` restores the committed file", git, name)
+        }
+        Some(_) => step!(
+            "HEAD has such values too: `{} log --oneline -- {}` lists the revisions of the file, and \
+             `{} checkout REV -- {}` restores it from one without them",
+            git,
+            name,
+            git,
+            name
+        ),
+        None => "no tool writes such values: restore the file from a copy that you trust".into(),
+    }
+}
+
+/// The beginning of a git command for a directory, given relative to the directory of the run.
+pub fn git_in(directory: &Path) -> Vec<String> {
+    match crate::path::shown(directory).trim_end_matches('/') {
+        "" | "." => vec!["git".to_owned()],
+        directory => ["git", "-C", directory].map(str::to_owned).to_vec(),
+    }
+}
+
+/// The file in HEAD; `None` outside of git, or if git does not track it.
+fn recorded(directory: &Path, path: &Path) -> Option<Vec<u8>> {
+    let git = Git::open(directory).ok()?;
+    let head = git.commit("HEAD").ok()??;
+    let name = path.file_name()?.to_str()?;
+    git.files(&head, &[git.directory().join(name).to_string()]).ok()?.pop()?
+}
+
+fn is_plain(text: &[u8]) -> bool {
+    let has = |findings: Vec<Finding>| findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
+    decode(text, likely_dialect(text)).map_or_else(|findings| !has(findings), |_| true)
+}

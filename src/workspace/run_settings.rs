@@ -1,0 +1,265 @@
+//! The settings of a run for one root module: flags, environment and settings files as plain values, and what follows from them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::discover::below;
+use crate::dialect::Dialect;
+use crate::disk::files::TextMemo;
+use crate::disk::roots::{
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, UnitMemo,
+    UnitOptions, file_from, placed, test_directory,
+};
+use crate::error::{Error, ErrorKind};
+use crate::finding::Finding;
+use crate::lockfile::{self, Decoded, decode};
+use crate::requirements::{is_in_stack, module_name};
+use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
+
+#[derive(Debug, Clone, Default)]
+pub struct Readings {
+    locks: Arc<[TextMemo<Arc<Decoded>>; 2]>,
+    pub(super) trees: Arc<TreeMemo>,
+    pub(super) units: Arc<UnitMemo>,
+    /// How many root modules there are in the run; zero for one.
+    pub roots: usize,
+}
+
+impl Readings {
+    /// Parses a lock file, or returns the earlier result for the same bytes.
+    pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
+        self.locks[dialect as usize].get_or_make(bytes, || Ok((Arc::new(decode(bytes, dialect)?), true)))
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrustPlace {
+    /// The path to open.
+    pub path: PathBuf,
+    /// The path as shown in reports.
+    pub shown: PathBuf,
+}
+
+/// One root module, with the combination of flags, environment and settings files for it.
+#[derive(Debug, Clone)]
+pub struct RunSettings {
+    /// The directory to open; relative to the directory of the process, never empty.
+    pub root: PathBuf,
+    /// The same, absolute and without symbolic links.
+    pub place: PathBuf,
+    /// The path as shown in reports: relative to the top of the working tree, empty at the top. Outside of git as the
+    /// user named it, empty for the directory of the process.
+    pub path: PathBuf,
+    /// The limit for reading settings and for writing: the top of the working tree, or the root module.
+    pub boundary: PathBuf,
+    pub dialect: Dialect,
+    /// True if nothing in the working tree says which tool it is.
+    pub is_tool_guessed: bool,
+    /// All `.tflock.hcl` files together.
+    pub settings: Settings,
+    pub trust: TrustPlace,
+    /// The source of packages, if the command line names it.
+    pub source: Option<SourceChoice>,
+    pub offline: bool,
+    /// False if the index of known hashes is neither read nor written.
+    pub cache: bool,
+    /// Access to modules that are not local.
+    pub modules: ModuleAccess,
+    pub variables: Variables,
+    pub now: SystemTime,
+    /// The parsed files of the run.
+    pub readings: Readings,
+}
+
+/// The source of packages for one root module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootSource {
+    pub dialect: Dialect,
+    pub choice: SourceChoice,
+    /// True if neither the command line nor the settings name a source.
+    pub is_default: bool,
+    /// The directory that the tool would run in.
+    pub root: PathBuf,
+}
+
+impl RunSettings {
+    /// The path to open.
+    pub fn lock_file(&self) -> PathBuf {
+        self.root.join(lockfile::FILE_NAME)
+    }
+
+    /// The path as shown in reports.
+    pub fn lock_file_shown(&self) -> PathBuf {
+        self.path.join(lockfile::FILE_NAME)
+    }
+
+    /// True if the tool takes addresses of Terraform's registry in a state for those of `OpenTofu`'s.
+    pub fn translates_state(&self) -> bool {
+        let switch = self.variables.get("OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION");
+        self.dialect == Dialect::OpenTofu && switch != Some("0")
+    }
+
+    /// The source of packages: the command line, else the settings, else the origin registries.
+    pub fn source(&self) -> RootSource {
+        let stated = self.source.clone().or_else(|| self.settings.source.clone());
+        RootSource {
+            dialect: self.dialect,
+            is_default: stated.is_none(),
+            choice: stated.unwrap_or_default(),
+            root: self.root.clone(),
+        }
+    }
+
+    /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
+    pub fn data_dir_name(&self) -> PathBuf {
+        PathBuf::from(self.variables.get("TF_DATA_DIR").unwrap_or(".terraform"))
+    }
+
+    /// The directory in which the tools install.
+    pub fn data_dir(&self) -> PathBuf {
+        self.root.join(self.data_dir_name())
+    }
+
+    pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
+        // What a change makes of the secrets of a run is for nobody to read.
+        let mut variables = BTreeMap::new();
+        if !self.modules.is_guarded {
+            let of_process = self.variables.with_prefix("TF_VAR_");
+            variables.extend(of_process.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
+        TreeOptions {
+            data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
+            missing,
+            modules: self.modules.lookup,
+            test_directory: self.modules.test_directory.clone(),
+            variables,
+            workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
+            units: self.unit_options(),
+            trees: Arc::clone(&self.readings.trees),
+            roots: self.readings.roots,
+            ..TreeOptions::new(self.dialect)
+        }
+    }
+
+    /// Its directory, and the one of its test files.
+    pub fn places(&self) -> [PathBuf; 2] {
+        let tests = self.place.join(test_directory(self.modules.test_directory.as_deref()));
+        [self.place.clone(), tests]
+    }
+
+    /// What units need to know: the command line goes before the settings.
+    pub fn unit_options(&self) -> UnitOptions {
+        let environment = self.modules.over(&self.settings.unit_environment);
+        let listed = self.settings.policy.module_hosts.iter().flatten();
+        let hosts = listed.chain(&*self.modules.known_hosts).cloned();
+        let hosts = self.modules.is_guarded.then(|| hosts.collect());
+        UnitOptions {
+            environment,
+            vouched: self.settings.vouched.clone(),
+            hosts,
+            memo: Arc::clone(&self.readings.units),
+            roots: self.readings.roots,
+        }
+    }
+
+    /// Reads the module tree, and fetches missing modules.
+    pub fn load_tree(&self, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+        self.modules.clone().load_tree(&self.root, options, &self.module_terms(), &|_| {})
+    }
+
+    /// Fetches missing modules, and turns off later fetching. Errors are reported when the tree is read. `show`
+    /// receives the known part of the tree before each fetch.
+    #[must_use]
+    pub fn with_modules_fetched(mut self, show: &dyn Fn(&Self, &Arc<Tree>)) -> Self {
+        let (terms, options) = (self.module_terms(), self.tree_options(MissingModules::Skip));
+        let mut modules = self.modules.clone();
+        drop(modules.load_tree(&self.root, &options, &terms, &|tree| show(&self, tree)));
+        self.modules = ModuleAccess { fetch: None, ..modules };
+        self
+    }
+
+    /// Fails if the command line names a source that root modules of this kind do not have.
+    pub(super) fn refuse_source(&self, tree: &Tree) -> Result<(), Error> {
+        let traits = tree.kind.traits();
+        let named = self.source.as_ref().filter(|source| traits.only_origin && **source != SourceChoice::Origin);
+        let Some(named) = named else { return Ok(()) };
+        let message = format!("in {}, packages come from the origin registry alone, not from {named}", traits.phrase);
+        Err(Error::new(ErrorKind::Usage, message)
+            .in_file(&self.path)
+            .hint(format!("leave out the option that names {named}")))
+    }
+
+    pub fn module_terms(&self) -> ModuleTerms {
+        ModuleTerms {
+            dialect: self.dialect,
+            hosts: self.settings.policy.module_hosts.clone(),
+            whole: false,
+            fresh: false,
+            work_tree: self.boundary.clone(),
+        }
+    }
+
+    /// An error of the module tree, with its file relative to the directory of the process.
+    pub fn tree_error(&self, error: TreeError) -> Error {
+        let within = match &error {
+            TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. } => true,
+            TreeError::Variables { named, .. } => !named,
+            _ => false,
+        };
+        let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
+        let mut error = Error::from(error).hints(below);
+        if within {
+            error = self.placed(error);
+        }
+        error
+    }
+
+    /// Changes the files of an error from relative to the root module to those shown in reports.
+    pub fn placed(&self, error: Error) -> Error {
+        placed(error, &self.path)
+    }
+
+    /// The errors for the modules that are not installed and that count, so a question stays open: one for each call.
+    pub fn not_installed_in(&self, tree: &Tree, counts: impl Fn(&MissingModule) -> bool) -> Vec<Error> {
+        let missing = tree.missing_calls().into_iter().filter(|(module, _)| counts(module));
+        let errors = missing.map(|(module, paths)| {
+            let mut error = self.not_installed(module);
+            if let Some(paths) = paths {
+                error.message = format!("{}; {paths}", error.message);
+            }
+            error
+        });
+        errors.collect()
+    }
+
+    /// The error for one of them.
+    pub fn not_installed(&self, module: &MissingModule) -> Error {
+        let host = module.request.as_ref().and_then(|request| request.source.host());
+        // Installing it would fetch it from there.
+        let forbidden =
+            host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
+        let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
+            // Without the name of the call, so a module that cannot be fetched is reported once for all calls.
+            let of_call =
+                if module.request.is_some() { String::new() } else { format!("{}: ", module_name(&module.key)) };
+            let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
+            Error { message, ..reason.clone() }
+        } else {
+            // Some sources depend on unknown values.
+            let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
+            let message =
+                format!("{}{from} is not installed, so its requirements are unknown", module_name(&module.key));
+            // No tool installs the components of a stack here.
+            let get = || step!("run `{} get`", self.dialect.program());
+            let hint = if is_in_stack(&module.key) {
+                "pass --modules auto, which downloads it into the cache".into()
+            } else {
+                get()
+            };
+            Error::new(ErrorKind::NotInstalled, message).hint(hint)
+        };
+        error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)
+    }
+}
