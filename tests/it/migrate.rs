@@ -133,7 +133,7 @@ fn what_is_not_there_is_listed_and_nothing_is_written() {
     for shown in [
         "registry.opentofu.org/acme/widget has no release 1.4.0",
         "the newest there is 1.5.0",
-        "registry.opentofu.org/acme/gadget",
+        "registry.opentofu.org has no provider acme/gadget",
         "tflock -C b upgrade --precise VERSION registry.terraform.io/acme/widget",
         "nothing was written, since not every root module can be migrated",
     ] {
