@@ -490,7 +490,7 @@ fn listed_findings_are_bounded() {
 #[test]
 fn findings_that_are_not_listed_are_counted_for_each_of_equal_root_modules() {
     let workspace = Workspace::with_files(&[]);
-    let lines: String = (0..3_334).map(|n| format!("    \"zh:{n}\",\n")).collect();
+    let lines = (0..3_334).fold(String::new(), |text, n| text + &format!("    \"zh:{n}\",\n"));
     let entry = |name| {
         format!(
             "\nprovider \"registry.terraform.io/acme/{name}\" {{\n  version = \"1.0.0\"\n  hashes = [\n{lines}  ]\n}}\n"
