@@ -123,7 +123,7 @@ impl RunSettings {
     }
 
     pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
-        // What a change makes of the secrets of a run is for nobody to read.
+        // A change could print the secrets of the run, or send them away.
         let mut variables = BTreeMap::new();
         if !self.modules.is_guarded {
             let of_process = self.variables.with_prefix("TF_VAR_");

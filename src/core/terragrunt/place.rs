@@ -48,7 +48,7 @@ pub struct UnitRequest<'a> {
     pub files: &'a dyn Files,
     /// What the settings say of the environment.
     pub environment: &'a Environment,
-    /// What the settings vouch for.
+    /// What the settings state of units.
     pub vouched: &'a Vouched,
     /// The files that were parsed for other units.
     pub parsed: &'a ParsedFiles,
@@ -62,7 +62,7 @@ const MOST_FILES: usize = 500;
 /// What the settings say of the environment: a value, or `None` for a variable that is never set.
 pub type Environment = BTreeMap<String, Option<String>>;
 
-/// What the settings vouch for, since it cannot be read.
+/// What the settings state of units, since it cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Vouched {
     /// Functions, dependencies (`dependency.NAME`, `dependency.*`) and variables (`get_env:NAME`) whose texts end no quotes.
@@ -237,7 +237,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Notes what a file has that is in no table, and that the settings do not vouch for.
+    /// Notes what a file has that is in no table, and that the settings do not call harmless.
     fn add_strange(&self, file: &ConfigFile) {
         for (way, place) in &file.strange {
             let name = way.rsplit('.').next().unwrap_or(way);
