@@ -71,6 +71,18 @@ fn archives_formula_and_image_of_a_release() {
     insta::assert_snapshot!("release_image", script(&workspace, image).stdout);
 }
 
+/// A release publishes what the changelog says of its version, with links that work on the page of releases.
+#[test]
+fn the_notes_of_a_release_are_its_section() {
+    let workspace = Workspace::with_files(&[]);
+    let version = env!("CARGO_PKG_VERSION");
+    let notes = script(&workspace, &format!("bash .github/release/notes.sh OWNER/tflock {version}")).stdout;
+    assert!(notes.trim_start().starts_with("First release") && !notes.contains("## "), "{notes}");
+    assert!(notes.contains(&format!("](https://github.com/OWNER/tflock/blob/v{version}/docs/rules.md)")), "{notes}");
+    assert!(!notes.contains("](docs/") && notes.lines().count() <= 30, "{notes}");
+    script(&workspace, "! bash .github/release/notes.sh OWNER/tflock 0.0.9");
+}
+
 /// The wheel with pip, the `.deb` with dpkg, as the release workflow tries them with the program that it has built.
 #[test]
 fn packages_install_the_program() {
