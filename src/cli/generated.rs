@@ -15,6 +15,17 @@ const LISTS: Template = template!("`tflock help` lists the commands, `tflock exp
 
 /// The help of a command or subcommand; without names, of the program.
 pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error> {
+    let mut found = named(names)?;
+    Ok(match length {
+        Length::Long if names.is_empty() => overview(found, "\n\n{all-args}{after-help}").render_long_help(),
+        Length::Long | Length::All => found.render_long_help(),
+        Length::Short if names.is_empty() => overview(found, "").render_help(),
+        Length::Short => found.render_help(),
+    })
+}
+
+/// The command of these names, which only names the global options; without names, the program.
+fn named(names: &[String]) -> Result<clap::Command, Error> {
     let mut command = command();
     let mut found = &mut command;
     for name in names {
@@ -25,15 +36,8 @@ pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error>
             error.hints(near).hint(LISTS)
         })?;
     }
-    if !names.is_empty() {
-        *found = without_globals(found.clone());
-    }
-    Ok(match length {
-        Length::Long if names.is_empty() => overview(command, "\n\n{all-args}{after-help}").render_long_help(),
-        Length::Long | Length::All => found.render_long_help(),
-        Length::Short if names.is_empty() => overview(command, "").render_help(),
-        Length::Short => found.render_help(),
-    })
+    let found = found.clone();
+    Ok(if names.is_empty() { found } else { without_globals(found) })
 }
 
 /// Shows the commands in groups, and below them what else is wanted.
@@ -46,8 +50,8 @@ fn overview(all: clap::Command, below: &str) -> clap::Command {
             let _ = writeln!(template, "{}", format!("  {names:<20}  {about}").trim_end());
         }
     }
-    let footer = "\n`tflock help COMMAND` explains a command, `tflock --help` the options that all\ncommands share, `tflock help --all` lists every command";
-    let hidden = all.mut_subcommands(|command| command.hide(true));
+    let footer = "\nEvery command takes -C DIR, --tool, --offline, --format, --report, -q and -v.\n`tflock help COMMAND` explains a command, `tflock --help` the options that all\ncommands share, `tflock help --all` lists every command";
+    let hidden = all.mut_subcommands(|command| command.hide(true)).override_usage("tflock [OPTIONS] <COMMAND>");
     hidden.help_template(template + footer + below)
 }
 
@@ -97,6 +101,73 @@ mod tests {
         named.sort_unstable();
         known.sort_unstable();
         assert_eq!(named, known);
+    }
+
+    /// `UPDATE=1 cargo test --lib generated` rewrites the tables of the page.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test looks at the page")]
+    fn the_page_of_commands_is_what_help_says() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+        let page = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = page.split_once("<!-- begin commands -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- end commands -->").unwrap();
+        let all = command();
+        let mut tables = String::new();
+        for (group, rows) in GROUPS {
+            let seldom: &[&str] = if group == "Also" { &SELDOM } else { &[] };
+            let names = rows.iter().flat_map(|(names, _)| names.split(", ")).chain(seldom.iter().copied());
+            let rows: String = names.map(|name| row(all.find_subcommand(name).unwrap())).collect();
+            let _ = write!(tables, "## {group}\n\n| command | what it does |\n|---|---|\n{rows}\n");
+        }
+        let global = all.get_arguments().filter(|it| it.get_help_heading() == Some(GLOBAL)).map(option);
+        let global: String = global.collect();
+        let _ = write!(tables, "## {GLOBAL}\n\n| option | what it does |\n|---|---|\n{global}");
+        let wanted = format!("{before}<!-- begin commands -->\n{tables}<!-- end commands -->{after}");
+        if page != wanted && std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+            std::fs::write(&path, &wanted).unwrap();
+        } else {
+            assert!(page == wanted, "UPDATE=1 rewrites docs/commands.md");
+        }
+    }
+
+    /// A command with its arguments, or the commands below it, and what it does.
+    fn row(command: &clap::Command) -> String {
+        let below: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let arguments = command.get_positionals().map(|argument| format!(" {argument}")).collect::<String>();
+        let shown = if below.is_empty() { arguments } else { format!(" {}", below.join("|")) };
+        cells(&format!("{}{shown}", command.get_name()), &command.get_about().unwrap().to_string())
+    }
+
+    fn option(argument: &Arg) -> String {
+        let short = argument.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+        let values: Vec<&str> = argument.get_value_names().into_iter().flatten().map(AsRef::as_ref).collect();
+        let values =
+            if argument.get_action().takes_values() { format!(" {}", values.join(" ")) } else { String::new() };
+        cells(&format!("{short}--{}{values}", argument.get_long().unwrap()), &argument.get_help().unwrap().to_string())
+    }
+
+    /// A row of a table; a column must not end within a cell.
+    fn cells(what: &str, means: &str) -> String {
+        format!("| `{}` | {} |\n", what.replace('|', "\\|"), means.replace('|', "\\|"))
+    }
+
+    /// What is asked for with `-h` fits two screens; `--help` has the rest.
+    #[test]
+    fn short_help_is_short() {
+        let mut long = String::new();
+        let mut left: Vec<Vec<String>> = vec![Vec::new()];
+        while let Some(names) = left.pop() {
+            let mut found = named(&names).unwrap();
+            for below in found.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help") {
+                left.push(names.iter().cloned().chain([below.get_name().to_owned()]).collect());
+            }
+            found = found.term_width(80);
+            let lines = found.render_help().to_string().lines().count();
+            if !names.is_empty() && lines > 45 {
+                let _ = writeln!(long, "{}: {lines} lines", names.join(" "));
+            }
+        }
+        assert_eq!(long, "");
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn rendered(mut own: Command, names: &[String]) -> std::io::Result<String> {
     }
     for (heading, topic) in [("EXIT STATUS", "exit-codes"), ("ENVIRONMENT", "environment")] {
         ends.control("SH", [heading]);
-        for (what, means) in Topic::named(topic).into_iter().flat_map(rows) {
+        for (what, means) in Topic::named(topic).into_iter().flat_map(Topic::rows) {
             ends.control("TP", []).text([bold(what)]).text([roman(means)]);
         }
     }
@@ -65,15 +65,6 @@ fn rendered(mut own: Command, names: &[String]) -> std::io::Result<String> {
     page.extend_from_slice(ends.to_roff().as_bytes());
     // Line breaks around an empty line are redundant, and a page is ASCII.
     Ok(String::from_utf8_lossy(&page).replace(".br\n\n.br\n", ".sp\n").replace('…', "...").replace('→', "->"))
-}
-
-/// The rows of the table in a page, without Markdown marks.
-fn rows(topic: &Topic) -> impl Iterator<Item = (String, String)> {
-    let lines = topic.text.lines().filter(|line| line.starts_with("| ")).skip(1);
-    lines.filter_map(|line| {
-        let (what, means) = line.trim_matches('|').split_once('|')?;
-        Some((what.trim().replace('`', ""), means.trim().replace('`', "")))
-    })
 }
 
 #[cfg(test)]

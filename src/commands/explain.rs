@@ -304,10 +304,10 @@ fn recorded(addr: &ProviderAddr, version: &Version, file: PathBuf) -> RecordedAt
 /// What the hash is computed from; `None` if the release does not have it.
 fn origin(release: &Release, hash: &PackageHash) -> Option<HashOrigin> {
     if let Some(contents) = release.h1.get(hash) {
-        return Some(HashOrigin { of: Hashed::Contents, platforms: contents.platforms.keys().cloned().collect() });
+        return Some(HashOrigin { covers: Hashed::Contents, platforms: contents.platforms.keys().cloned().collect() });
     }
     Some(match release.lines.get(&hash.zh_digest()?)? {
-        ListedLine::Archive(platforms) => HashOrigin { of: Hashed::Archive, platforms: platforms.clone() },
-        ListedLine::Other => HashOrigin { of: Hashed::OtherFile, platforms: BTreeSet::new() },
+        ListedLine::Archive(platforms) => HashOrigin { covers: Hashed::Archive, platforms: platforms.clone() },
+        ListedLine::Other => HashOrigin { covers: Hashed::OtherFile, platforms: BTreeSet::new() },
     })
 }

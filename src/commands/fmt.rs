@@ -176,7 +176,7 @@ fn canonical(directory: &Path, text: &[u8], named: &Path, scope: &Scope) -> Resu
         let hint = if is_configuration {
             step!("`{} fmt` formats configuration", dialect.program())
         } else {
-            "lock files are called .terraform.lock.hcl; without a name that of the root module is meant".into()
+            "lock files are called .terraform.lock.hcl; without FILE, tflock formats the one of the root module".into()
         };
         return Err(Error::new(ErrorKind::Usage, message).in_file(named).hint(hint));
     }

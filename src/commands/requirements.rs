@@ -14,8 +14,8 @@ use crate::outcome::{Body, Outcome};
 ///
 /// Writes the requirement into the `required_providers` block, or into versions.tf if there is none, keeps every other
 /// byte, and locks the provider. The default constraint is `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
-/// was locked before, by git's history, is no first use: that version is checked against the hashes recorded then. On any error
-/// neither file changes.
+/// was locked before, according to Git history, is not a first use: that version is checked against the hashes recorded then. On
+/// any error neither file changes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"

@@ -59,7 +59,7 @@ pub(crate) struct SbomArgs {
     /// Give the CycloneDX document a serial number, made from its content.
     #[arg(long)]
     pub(crate) serial: bool,
-    /// With --deep: download at most this many bytes, such as 500MiB. Default 2GiB.
+    /// With --deep: download at most this many bytes, such as 500MiB.
     #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "2GiB")]
     pub(crate) max_download: u64,
     #[command(flatten)]

@@ -35,7 +35,11 @@ use crate::{lockfile, modulelock, settings, trust, verify};
 /// missing and where, whose signers are not remembered, what `tflock verify` would deny, and what changed since the last
 /// commit. Uses no network and changes nothing. `tflock` alone does the same where root modules are.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Examples:\n  tflock status\n  tflock status --format json")]
+#[command(
+    after_help = "Examples:\n  tflock status\n  tflock status --format json",
+    arg = clap::Arg::new("recursive").short('r').long("recursive").action(clap::ArgAction::SetTrue).hide(true)
+        .help("Look at every root module below, as without it")
+)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) within: Within,

@@ -35,55 +35,65 @@ use choice::UpgradeChoice;
     after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws@5.31.0\n  tflock upgrade -r hashicorp/aws\n  tflock upgrade -r -i"
 )]
 pub(crate) struct UpgradeArgs {
-    /// Only these providers, by source address, each with the version to select if not the newest.
+    /// Only these providers, each with the version to select.
+    ///
+    /// Without a version the newest that the constraints allow.
     #[arg(value_name = "ADDR[@VERSION]")]
     pub(crate) providers: Vec<String>,
     /// List what could be raised, and choose.
     #[arg(short, long, conflicts_with_all = ["exclude", "modules", "precise", "step", "exclude_newer", "bump", "newest_with_platforms", "check"])]
     pub(crate) interactive: bool,
-    /// Leave these providers as they are, by source address.
+    /// Leave these providers unchanged.
     #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
     pub(crate) exclude: Vec<String>,
-    /// Lock these modules again from their sources, without SOURCE all modules; and only the providers that ADDR names.
+    /// Lock modules again; without SOURCE all of them.
+    ///
+    /// Their sources decide what is locked. Upgrades only the providers that ADDR names.
     #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"], help_heading = "Modules")]
     pub(crate) modules: Option<Vec<String>>,
     /// Select this version, newer or older; for one provider. The same as ADDR@VERSION.
-    #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
+    #[arg(long, hide_short_help = true, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
     pub(crate) precise: Option<Version>,
-    /// Change no more than this part of the version.
+    /// The largest change of a version. Default: major.
     #[arg(long = "within", value_name = "PART", value_enum)]
     pub(crate) step: Option<select::VersionStep>,
-    /// Skip releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
-    #[arg(long, value_name = "DATE|AGE")]
+    /// Skip releases signed after: YYYY-MM-DD, 7d, 12h.
+    ///
+    /// After the end of a day (UTC), or within the time before now.
+    #[arg(long, value_name = "WHEN")]
     exclude_newer: Option<Limit>,
-    /// Also rewrite the constraint of the root module that does not allow the version.
+    /// Also rewrite a constraint that excludes the version.
+    ///
+    /// Only constraints of the root module are rewritten.
     #[arg(long, conflicts_with = "check")]
     pub(crate) bump: bool,
-    /// Allow pre-releases; the tools accept one only if a constraint names it.
+    /// With --bump: allow pre-releases.
+    ///
+    /// The tools accept one only if a constraint names it.
     #[arg(long, requires = "bump")]
     pub(crate) pre: bool,
     /// Skip releases without a package for a wanted platform.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) newest_with_platforms: bool,
-    /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.
+    /// With -r: the same version of a provider everywhere.
     ///
-    /// Never selects an older version than a root module has. If no release suits all of them, each root module gets the
+    /// With several -C too: the newest version that suits all root modules. Never selects an older version than a root module has. If no release suits all of them, each root module gets the
     /// newest that its own constraints allow, and a warning names the conflict.
     #[arg(long)]
     pub(crate) same_versions: bool,
     /// With --same-versions: also select a version that is older than that of some root modules.
-    #[arg(long, requires = "same_versions")]
+    #[arg(long, requires = "same_versions", hide_short_help = true)]
     pub(crate) allow_downgrade: bool,
     #[command(flatten)]
     pub(crate) locking: LockFlags,
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Remove entries that the configuration does not require.
+    /// Remove entries that no configuration requires.
     #[arg(long)]
     pub(crate) prune: bool,
     /// A state file, or the output of `state pull`: providers in it are kept.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) state: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) variables: Assignments,

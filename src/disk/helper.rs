@@ -31,7 +31,7 @@ pub enum HelperError {
     Name(String),
     #[error("cannot start credentials helper {}: {reason}", shown(program))]
     Start { program: PathBuf, reason: String },
-    #[error("credentials helper {} gave no answer within {} s", shown(program), limit.as_secs_f32())]
+    #[error("credentials helper {} did not respond within {} s", shown(program), limit.as_secs_f32())]
     Timeout { program: PathBuf, limit: Duration },
     #[error("error in credentials helper {}: {message}", shown(program))]
     Failed {
@@ -43,7 +43,7 @@ pub enum HelperError {
     #[error("credentials helper {} did not answer with a JSON object", shown(.0))]
     Answer(PathBuf),
     /// The run ended, or had used its budget, before there was an answer.
-    #[error("a credentials helper gave no answer: {0}")]
+    #[error("a credentials helper did not respond: {0}")]
     Interrupted(String),
 }
 

@@ -111,7 +111,8 @@ const MAX_BYTES: u64 = 512 << 20;
 const MAX_TARGET: usize = 4096;
 
 /// What no comparison of installed modules covers.
-pub const COMPARED: &str = "installed modules are compared without files whose names begin with a dot: the tools leave them out of further copies";
+pub const COMPARED: &str =
+    "installed modules are compared without files whose names begin with a dot, because the tools do not copy them";
 
 /// The hashes of an installed module: of its files unchanged, and as they would be checked in. Names that begin with a
 /// dot do not count, and a link counts as its target. Empty where hashes prove nothing: if a link leads to what no hash

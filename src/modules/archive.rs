@@ -151,7 +151,7 @@ impl Web<'_> {
             tokio::time::timeout(self.options.archive_limit, attempts(download, url, checksum.as_ref())).await;
         let (mut file, sums) = downloaded.unwrap_or_else(|_| {
             let message = format!(
-                "cannot fetch the module from {shown}: no complete answer within {} s",
+                "cannot fetch the module from {shown}: no complete response within {} s",
                 self.options.archive_limit.as_secs()
             );
             Err(Error::new(ErrorKind::Unavailable, message).about_url(&shown))

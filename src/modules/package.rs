@@ -106,7 +106,7 @@ fn vanished(address: &RemoteAddress, commit: &str) -> Error {
     let message = format!("the locked commit {commit} is no longer in the module's repository {package}");
     Error::new(ErrorKind::Unavailable, message)
         .about_url(package)
-        .hint(step!("ask its publisher for the commit; `tflock upgrade --modules` locks what is served now"))
+        .hint(step!("ask its publisher for the commit; `tflock upgrade --modules` locks what the source serves now"))
 }
 
 impl Fetcher {

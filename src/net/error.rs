@@ -40,7 +40,7 @@ pub enum Fault {
     Connect(String),
     #[error("the certificate is not accepted: {0}")]
     Certificate(String),
-    #[error("no complete answer within {} s", .0.as_secs_f32())]
+    #[error("no complete response within {} s", .0.as_secs_f32())]
     Timeout(Duration),
     #[error("the download stalled: nothing came for {} s", .0.as_secs_f32())]
     Stalled(Duration),

@@ -66,7 +66,7 @@ pub struct ReleaseOfHash {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct HashOrigin {
-    pub of: Hashed,
+    pub covers: Hashed,
     #[serde(rename = "platform", serialize_with = "words::first")]
     pub platforms: BTreeSet<Platform>,
 }

@@ -43,7 +43,7 @@ pub use facts::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
     RecordedHash, ReleaseOfHash,
 };
-pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, Unjudged, Vulnerability};
+pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, NotChecked, Vulnerability};
 pub use packages::{InstallReport, InstallState, InstalledPackage};
 pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider};
 pub use packages::{MirrorReport, MirroredPackage};

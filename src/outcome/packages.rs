@@ -116,6 +116,7 @@ pub struct MirroredPackage {
     #[serde(rename = "bytes")]
     pub size: u64,
     pub hashes: Vec<PackageHash>,
+    #[serde(rename = "result")]
     pub fate: Fate,
 }
 
@@ -147,7 +148,7 @@ pub struct AuditedProgram {
     /// Why it could not be read.
     pub unknown: Option<String>,
     /// What else could not be checked.
-    pub unjudged: Vec<Unjudged>,
+    pub not_checked: Vec<NotChecked>,
     /// The paths of the other programs in the package.
     pub others: Vec<String>,
     /// The number of programs in the package that were not read.
@@ -162,7 +163,7 @@ pub struct AuditedProgram {
 
 /// A module, or a whole program, that could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Unjudged {
+pub struct NotChecked {
     /// The path of the program; `None` for that of the provider.
     pub program: Option<String>,
     pub module: Option<String>,

@@ -16,15 +16,26 @@ macro_rules! topics {
     };
 }
 
-topics!("h1", "zh", "trust", "provenance", "settings", "environment", "exit-codes");
+topics!("hashes", "trust", "provenance", "settings", "environment", "exit-codes");
 
 impl Topic {
     pub fn named(name: &str) -> Option<&'static Topic> {
+        // Users type what they see in the lock file.
+        let name = if ["h1", "zh"].contains(&name) { "hashes" } else { name };
         TOPICS.iter().find(|topic| topic.name == name)
     }
 
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// The rows of the table of two columns in the page, without Markdown marks.
+    pub fn rows(&self) -> impl Iterator<Item = (String, String)> {
+        let lines = self.text.lines().filter(|line| line.starts_with("| ")).skip(1);
+        lines.filter_map(|line| {
+            let (what, means) = line.trim_matches('|').split_once('|')?;
+            Some((what.trim().replace('`', ""), means.trim().replace('`', "")))
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The order of the folders, as the chart of `docs/architecture.md` has it: a folder uses those below it or next to it.
+//! The order of the folders, as the chart of `docs/dev/architecture.md` has it: a folder uses those below it or next to it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn folders(top: &Path) -> Vec<String> {
 #[test]
 fn folders_use_those_below_or_next_to_them() {
     let source = Path::new(TOP).join("src");
-    let page = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();
+    let page = std::fs::read_to_string(Path::new(TOP).join("docs/dev/architecture.md")).unwrap();
     let chart = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
     let (program, core) = chart.split_once("───").unwrap();
     let not_charted = [

@@ -70,7 +70,7 @@ fn what_a_provider_contains_is_looked_up() {
     assert_eq!(found(&run), expected(2));
     let program = &run.json()["audit"]["programs"][0];
     assert_eq!((program["go"].as_str(), program["platform"].as_str()), (Some("go1.21.4"), Some("linux_amd64")));
-    assert_eq!(program["unjudged"][0]["module"], "example.com/local");
+    assert_eq!(program["not_checked"][0]["module"], "example.com/local");
     assert_eq!(run.json()["audit"]["database"]["modified"], "2099-02-01T12:00:00Z");
     let run = workspace.tflock(
         &registry,

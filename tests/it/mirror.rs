@@ -142,7 +142,7 @@ fn existing_packages_are_kept_and_damaged_ones_replaced() {
     workspace.write(&format!("{}.tflock-abcdefghi", package(&registry, "linux_amd64")), "left by a killed run");
     let run = mirror(&workspace, &registry, &[&BOTH[..], &["--format=json"]].concat()).ended_with(0);
     let fates: Vec<_> =
-        run.json()["mirror"]["packages"].as_array().unwrap().iter().map(|it| it["fate"].clone()).collect();
+        run.json()["mirror"]["packages"].as_array().unwrap().iter().map(|it| it["result"].clone()).collect();
     assert_eq!(fates, ["present", "replaced"], "{run}");
     assert_eq!(registry.downloads("acme/widget"), 1, "{run}");
     assert_eq!(names(&workspace, &shelf(&registry)).len(), 7);
@@ -249,7 +249,7 @@ fn many_root_modules_share_each_download() {
     let roots = document["roots"].as_array().unwrap();
     let fates = |at: usize| {
         let packages = roots[at]["mirror"]["packages"].as_array().unwrap();
-        packages.iter().map(|package| package["fate"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        packages.iter().map(|package| package["result"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(roots.len(), 2);
     assert_eq!(fates(0).iter().chain(&fates(1)).filter(|fate| *fate == "fetched").count(), 4, "{run}");

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use crate::support::workspace::{TESTDATA, Workspace};
-use crate::support::worlds::EMPTY_LOCK;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
 
@@ -239,21 +238,4 @@ fn the_picture_of_a_comment_shows_what_is_printed() {
     let verify = changed.tflock(None, args).ended_with(3);
     let head = changed.git(["rev-parse", "HEAD"]).stdout;
     assert_picture("comment", &comment(&verify.stdout.replace(&head[..10], "4f2a9c1b07")));
-}
-
-#[test]
-fn the_picture_of_a_monorepo_shows_what_is_printed() {
-    let entry = |provider: &str, version: &str| {
-        format!("provider \"registry.terraform.io/hashicorp/{provider}\" {{\n  version = \"{version}\"\n}}\n")
-    };
-    let monorepo = Workspace::with_files(&[]).env("COLUMNS", &COLUMNS.to_string());
-    for (root, aws) in [("network", "6.2.0"), ("cluster", "6.2.0"), ("database", "6.1.0"), ("legacy", "5.100.0")] {
-        for stage in ["staging", "production"] {
-            let random = if root == "database" { entry("random", "3.7.2") } else { String::new() };
-            let text = EMPTY_LOCK.to_owned() + "\n" + &entry("aws", aws) + "\n" + &random;
-            monorepo.write(&format!("{stage}/{root}/.terraform.lock.hcl"), &text);
-        }
-    }
-    let list = monorepo.tflock(None, ["--color", "always", "list", "-r"]).ended_with(0);
-    assert_picture("list", &picture(&format!("$ tflock list -r\n{}", list.stdout)));
 }

@@ -60,7 +60,7 @@ const ENDS: &[(&str, i32, &str)] = &[
 /// The commands of the README and of docs, and the first page that prints each.
 fn printed() -> BTreeMap<String, String> {
     let mut pages = vec![Path::new(TOP).join("README.md")];
-    for folder in ["docs", "docs/topics", "docs/ci"] {
+    for folder in ["docs", "docs/topics", "docs/ci", "docs/dev"] {
         let entries = std::fs::read_dir(Path::new(TOP).join(folder)).unwrap().map(|entry| entry.unwrap().path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
     }

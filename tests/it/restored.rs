@@ -196,7 +196,7 @@ fn pins_denied_signers_and_bans_count() {
     let workspace = committed(&registry);
     workspace.write(TRUST, &gadget);
     edit(&workspace, LOCK, |text| text.replace("\"1.4.0\"", "\"1.3.0\""));
-    let run = restore(&workspace, &registry, "HEAD", &["--known-signers-only"]).ended_with(3);
+    let run = restore(&workspace, &registry, "HEAD", &["--no-first-use"]).ended_with(3);
     assert!(run.touched().is_empty() && run.stdout.contains("first-use-forbidden"), "{run}");
     // Otherwise nothing is learned.
     let run = restore(&workspace, &registry, "HEAD", &[]).ended_with(0);

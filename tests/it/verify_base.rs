@@ -197,11 +197,11 @@ fn the_tree_under_attack_does_not_verify_itself() {
     commit(&workspace, "harmless");
     // A run that trusts the tree finds nothing.
     let blind = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(0);
-    assert_eq!(blind.json()["believed"]["source"], "work-tree");
+    assert_eq!(blind.json()["judged_by"]["source"], "working-tree");
     assert!(blind.stderr.contains("checked only against the working tree's own settings"), "{blind}");
     let run = gate(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["policy-weakened".to_owned(), "unattested-hash".to_owned()].into());
-    assert_eq!(run.json()["believed"]["source"], "revision");
+    assert_eq!(run.json()["judged_by"]["source"], "revision");
 
     // A release by another key, and a trust file that says that this is well.
     let workspace = repository(&registry);

@@ -11,6 +11,7 @@ use crate::commands::shared::options::Within;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::report::{Detail, Format};
+use crate::topics::Topic;
 use crate::workspace::ToolSelection;
 
 /// Completes, explains and checks dependency lock files of OpenTofu and Terraform.
@@ -28,21 +29,20 @@ use crate::workspace::ToolSelection;
     arg_required_else_help = true,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_long_help = "Exit codes:\n  \
-        0  done; no finding at level deny\n  \
-        1  findings at deny; --check, --exit-code or git status found a difference; merge left a conflict\n  \
-        2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
-        3  trust refused; a retry will not help\n  \
-        4  inconclusive: a source was unreachable, sent an invalid response or requires credentials; a retry may help\n  \
-        130  interrupted by Ctrl-C\n  \
-        143  ended by SIGTERM, which counts as Ctrl-C\n\n\
-        `tflock explain` lists rules and topics: settings, trust, environment and others."
+    after_long_help = exit_codes()
 )]
 struct Program {
     #[command(flatten)]
     within: Within,
     #[command(flatten)]
     global: Global,
+}
+
+/// The table of the topic, and where more is.
+fn exit_codes() -> String {
+    let rows = Topic::named("exit-codes").into_iter().flat_map(Topic::rows);
+    let rows: String = rows.map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
+    format!("Exit codes:\n{rows}\n`tflock explain` lists rules and topics: settings, trust, environment and others.")
 }
 
 /// The parsed command line.
@@ -112,14 +112,15 @@ pub(in crate::cli) fn command() -> clap::Command {
 
 /// The command line before its parts are described.
 pub(super) fn description() -> clap::Command {
-    Command::augment_subcommands(Program::command())
+    // Without an order of their own, they are listed by name.
+    Command::augment_subcommands(Program::command().next_display_order(None))
 }
 
 /// The options of every command.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Global {
-    /// Follow the rules of this tool: header, default registry, file names.
+    /// Follow the rules of this tool: header, default registry, file names. Default: `tool` in .tflock.hcl, else auto.
     #[arg(long, global = true, value_name = "TOOL", value_enum)]
     pub(in crate::cli) tool: Option<Tool>,
     /// Do not use the network; exit 4 if it is needed.

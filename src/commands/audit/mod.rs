@@ -24,7 +24,7 @@ use crate::finding::{Finding, Rule};
 use crate::goinfo::GoInfo;
 use crate::lockfile::LockFile;
 use crate::outcome::{
-    AuditReport, AuditedDatabase, AuditedProgram, Body, Notes, Outcome, RootOutcome, Unjudged, Vulnerability,
+    AuditReport, AuditedDatabase, AuditedProgram, Body, NotChecked, Notes, Outcome, RootOutcome, Vulnerability,
 };
 use crate::platform::Platform;
 use crate::release::ReleaseKey;
@@ -345,7 +345,7 @@ pub(super) fn program(
         go: started.and_then(|file| file.built_from.iter().flatten().next()).map(|info| info.go.clone()),
         modules: known.len(),
         unknown: programs.unknown(kind).map(|unknown| unknown.to_string()),
-        unjudged: unjudged(key, record, parts),
+        not_checked: not_checked(key, record, parts),
         others: programs.others(kind).map(|file| file.path.clone()).collect(),
         unread: programs.unread,
         is_reported: is_reported(record),
@@ -355,9 +355,9 @@ pub(super) fn program(
 }
 
 /// What could not be checked, besides the program that the tools start as a whole.
-fn unjudged(key: &ReleaseKey, record: &ProgramRecord, parts: &[ProgramParts]) -> Vec<Unjudged> {
+fn not_checked(key: &ReleaseKey, record: &ProgramRecord, parts: &[ProgramParts]) -> Vec<NotChecked> {
     let modules = parts.iter().flat_map(|part| {
-        part.components.unknown.iter().map(|(module, why)| Unjudged {
+        part.components.unknown.iter().map(|(module, why)| NotChecked {
             program: part.program.clone(),
             module: Some(module.clone()),
             reason: (*why).to_owned(),
@@ -365,15 +365,15 @@ fn unjudged(key: &ReleaseKey, record: &ProgramRecord, parts: &[ProgramParts]) ->
     });
     let programs = record.programs.others(key.0.type_name()).flat_map(|file| {
         let unknown = file.built_from.iter().filter_map(|info| info.as_ref().err());
-        unknown.map(|why| Unjudged { program: Some(file.path.clone()), module: None, reason: why.to_string() })
+        unknown.map(|why| NotChecked { program: Some(file.path.clone()), module: None, reason: why.to_string() })
     });
-    let mut unjudged = Vec::new();
+    let mut not_checked = Vec::new();
     for it in modules.chain(programs) {
-        if !unjudged.contains(&it) {
-            unjudged.push(it);
+        if !not_checked.contains(&it) {
+            not_checked.push(it);
         }
     }
-    unjudged
+    not_checked
 }
 
 fn findings_of(program: &AuditedProgram) -> Vec<Finding> {

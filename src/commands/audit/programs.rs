@@ -339,10 +339,10 @@ impl Newer<'_> {
             let mut judged = program(&key, &record, &parts, &ByModule::of(&known));
             judged.vulnerabilities.retain(|it| self.args.reports(it));
             // What is only reported is not clean, and neither is what is unknown, unless it is so today.
-            let mut unjudged = judged.unjudged.iter();
+            let mut not_checked = judged.not_checked.iter();
             let is_known = judged.unknown.is_none()
                 && judged.unread <= affected.unread
-                && unjudged.all(|it| affected.unjudged.contains(it));
+                && not_checked.all(|it| affected.not_checked.contains(it));
             if judged.vulnerabilities.is_empty() && is_known && !judged.is_reported {
                 return Ok(FixedBy::Release(key.1));
             }

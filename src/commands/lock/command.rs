@@ -42,16 +42,17 @@ pub(crate) struct LockArgs {
     #[arg(long)]
     pub(crate) check: bool,
     /// With --check: download no package; whether the hashes cover all platforms is then not checked.
-    #[arg(long, requires = "check")]
+    #[arg(long, requires = "check", hide_short_help = true)]
     no_download: bool,
     /// Read no configuration; complete the hashes of the existing entries.
-    #[arg(long, conflicts_with = "prune")]
+    #[arg(long, conflicts_with = "prune", hide_short_help = true)]
     pub(crate) from_lock: bool,
-    /// Remove entries that the configuration does not require.
+    /// Remove entries that no configuration requires.
     #[arg(long)]
     pub(crate) prune: bool,
-    /// Restore the entries of the named providers as this commit has them, and change nothing else. It must be an ancestor of HEAD
-    /// or of its upstream.
+    /// Restore the entries of ADDR as this commit has them, and change nothing else.
+    ///
+    /// The commit must be an ancestor of HEAD or of its upstream.
     #[arg(
         long,
         value_name = "REV",
@@ -61,28 +62,28 @@ pub(crate) struct LockArgs {
     )]
     restore_from: Option<String>,
     /// Remove each h1 that no archive of the recorded release has, after hashing all its archives here.
-    #[arg(long, conflicts_with_all = ["no_download", "accept_republished"], help_heading = "Trust")]
+    #[arg(long, conflicts_with_all = ["no_download", "accept_republished"], help_heading = "Trust", hide_short_help = true)]
     pub(crate) drop_unattested: bool,
     /// A state file, or the output of `state pull`: providers in it are kept.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) state: Option<PathBuf>,
     /// Replace the hashes of a release that was published again; may be repeated.
-    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason", help_heading = "Trust")]
+    #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason", help_heading = "Trust", hide_short_help = true)]
     pub(crate) accept_republished: Vec<(String, Version)>,
     /// The reason; it is kept in the trust file.
-    #[arg(long, value_name = "TEXT", requires = "accept_republished", help_heading = "Trust", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", requires = "accept_republished", help_heading = "Trust", hide_short_help = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) reason: Option<String>,
-    /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
+    /// Lock modules too, in .tflock.modules.hcl, which later runs keep complete.
     #[arg(long, conflicts_with = "from_lock", help_heading = "Modules")]
     pub(crate) lock_modules: bool,
-    /// With -r: also create lock files in directories that have configuration and no caller.
+    /// With -r: also write missing lock files, where no module calls the directory.
     #[arg(long, requires = "recursive")]
     pub(crate) create: bool,
-    /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
-    #[arg(long, conflicts_with_all = ["check", "dry_run"], help_heading = "Shared index")]
+    /// Also write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"], help_heading = "Shared index", hide_short_help = true)]
     publish: bool,
     /// The URL of the shared index to write to. Settings in the working tree cannot name it.
-    #[arg(long, value_name = "URL", requires = "publish", help_heading = "Shared index")]
+    #[arg(long, value_name = "URL", requires = "publish", help_heading = "Shared index", hide_short_help = true)]
     pub(crate) index: Option<String>,
     #[command(flatten)]
     pub(crate) below: Below,

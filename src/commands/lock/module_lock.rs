@@ -111,10 +111,8 @@ fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
     let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
     let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
     let finding = |key: &ModuleKey| {
-        let message = format!(
-            "nothing is locked yet of {}, and --known-signers-only does not allow a first time",
-            key.repository()
-        );
+        let message =
+            format!("nothing is locked yet of {}, and --no-first-use does not allow a first time", key.repository());
         Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
     };
     new.map(finding).collect()

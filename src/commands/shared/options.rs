@@ -23,11 +23,13 @@ pub(crate) struct Within {
 /// How a command works on many root modules at once.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Below {
-    /// Work in every root module below: each directory with a lock file.
+    /// Work in every root module below.
+    ///
+    /// A root module is a directory with a lock file.
     #[arg(short, long)]
     pub(crate) recursive: bool,
     /// Stop at the first root module that fails.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) fail_fast: bool,
 }
 
@@ -51,11 +53,13 @@ pub(crate) struct LockFlags {
     dry_run: bool,
     #[command(flatten)]
     pub(crate) packages: Packages,
-    /// Which h1: hashes to record: also those that the registry reports, or only computed ones.
+    /// Which h1: hashes to record. Default: the setting, else registry.
+    ///
+    /// The setting is `h1` in the `policy` block of .tflock.hcl.
     #[arg(long, value_name = "RULE", value_enum, help_heading = "Sources")]
     h1: Option<H1Name>,
-    /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
-    #[arg(long = "known-signers-only", alias = "no-first-use", help_heading = "Trust")]
+    /// Refuse a first use of a provider or module; for bots.
+    #[arg(long, help_heading = "Trust")]
     no_first_use: bool,
 }
 
@@ -97,18 +101,19 @@ impl LockFlags {
 /// The options of the commands that need packages.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Packages {
-    /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or
-    /// oci:TEMPLATE. Default: `source` in .tflock.hcl, else the origin registries.
+    /// Where to get packages: origin, configured, fs:DIR, net:URL or oci:TEMPLATE.
+    ///
+    /// `configured` means the installation methods of the CLI configuration. Default: `source` in .tflock.hcl, else origin.
     #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"], help_heading = "Sources")]
     source: Option<SourceChoice>,
     /// Take packages from this filesystem mirror only, packed or unpacked: fs:DIR.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["net_mirror", "oci_mirror"], help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["net_mirror", "oci_mirror"], help_heading = "Sources", hide_short_help = true)]
     fs_mirror: Option<PathBuf>,
     /// Take packages from this network mirror only: net:URL.
-    #[arg(long, value_name = "URL", conflicts_with = "oci_mirror", help_heading = "Sources")]
+    #[arg(long, value_name = "URL", conflicts_with = "oci_mirror", help_heading = "Sources", hide_short_help = true)]
     net_mirror: Option<String>,
     /// Take packages from this OCI mirror only: oci:TEMPLATE.
-    #[arg(long, value_name = "TEMPLATE", help_heading = "Sources")]
+    #[arg(long, value_name = "TEMPLATE", help_heading = "Sources", hide_short_help = true)]
     oci_mirror: Option<String>,
 }
 
@@ -130,13 +135,13 @@ impl Packages {
 /// The option of the commands that read the module tree.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Modules {
-    /// Which remote modules to read: installed ones and otherwise downloaded, only installed, or none.
+    /// Which remote modules to read.
     #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t = ModuleLookup::Auto, help_heading = "Modules")]
     which: ModuleLookup,
     #[command(flatten)]
     variables: Assignments,
     /// Read the test files of this directory of the root module instead of `tests`.
-    #[arg(long, value_name = "DIR", value_parser = test_directory, help_heading = "Modules")]
+    #[arg(long, value_name = "DIR", value_parser = test_directory, help_heading = "Modules", hide_short_help = true)]
     test_directory: Option<PathBuf>,
 }
 
@@ -161,13 +166,13 @@ pub(crate) struct Assignments {
 #[derive(Debug, clap::Args)]
 struct AssignmentFlags {
     /// Set a variable that a module source uses; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Modules")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Modules", hide_short_help = true)]
     var: Vec<AssignedVariable>,
     /// Set variables from a file; may be repeated.
-    #[arg(long, value_name = "FILE", value_parser = variable_file(), help_heading = "Modules")]
+    #[arg(long, value_name = "FILE", value_parser = variable_file(), help_heading = "Modules", hide_short_help = true)]
     var_file: Vec<AssignedVariable>,
-    /// Set what `get_env` of Terragrunt gives; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = named_value, help_heading = "Modules")]
+    /// Set what Terragrunt's `get_env` returns; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named_value, help_heading = "Modules", hide_short_help = true)]
     env: Vec<(String, String)>,
 }
 

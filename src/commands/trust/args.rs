@@ -44,7 +44,7 @@ pub(crate) enum TrustCommand {
     /// that have a pin already. Accepts the signer of the newest locked version for all versions, and a different signer of
     /// an older version for that version only.
     Init {
-        /// Pin where the locked releases were built, too, as far as GitHub has attestations of that.
+        /// Also record where the locked releases were built, if GitHub has attestations.
         #[arg(long)]
         provenance: bool,
         /// All root modules below.

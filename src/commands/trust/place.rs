@@ -255,8 +255,10 @@ fn checked(rotates: bool, pattern: &AddrPattern, earlier: Option<&BuiltBy>, reas
     match (rotates, earlier, reason) {
         (false, Some(earlier), _) => {
             let message = format!("{pattern} is pinned to where it is built already: {earlier}");
-            Err(Error::new(ErrorKind::Usage, message)
-                .hint(step!("`tflock trust rotate {} --provenance --reason TEXT` takes another place", pattern)))
+            Err(Error::new(ErrorKind::Usage, message).hint(step!(
+                "`tflock trust rotate {} --provenance --reason TEXT` replaces the recorded place",
+                pattern
+            )))
         }
         (true, None, _) => {
             let message = format!("no place is pinned where {pattern} is built, so there is nothing to rotate");

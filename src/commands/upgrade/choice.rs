@@ -43,7 +43,7 @@ const PROMPT: &str = "Select upgrades: Space selects, a selects all, Enter upgra
 /// Asks for the providers to raise.
 pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<UpgradeChoice, Error> {
     let Some(ask) = &services.choose else {
-        let message = "--interactive asks which providers to raise, and there is no terminal to ask on";
+        let message = "--interactive needs a terminal, to ask which providers to raise";
         let error = Error::new(ErrorKind::Usage, message);
         let error = error.hint(step!("`tflock outdated` lists what could be raised"));
         return Err(

@@ -262,12 +262,15 @@ pub(crate) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
     pub(crate) recursive: bool,
-    /// Also hash what is installed, and what would be installed from disk: .terraform/providers and modules, plugin cache, filesystem
-    /// mirrors.
+    /// Also hash what is installed.
+    ///
+    /// And what would be installed from disk: .terraform/providers and modules, plugin cache, filesystem mirrors.
     #[arg(long)]
     installed: bool,
-    /// Repair what has one safe remedy, then check again: add the missing hashes of wanted platforms and the missing entries of
-    /// providers with a remembered signer, update constraints, and write canonical text.
+    /// Repair what has one safe remedy, then check again.
+    ///
+    /// Adds missing hashes of wanted platforms and missing entries of providers with a remembered signer, updates constraints, and
+    /// writes canonical text.
     #[arg(long, conflicts_with = "no_download")]
     pub(crate) fix: bool,
     /// Download no package; an h1 that neither index nor registry has stays unknown.
@@ -275,23 +278,26 @@ pub(crate) struct VerifyArgs {
     no_download: bool,
     /// Download at most this many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
     /// as much as there is.
-    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download")]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download", hide_short_help = true)]
     max_download: Option<u64>,
     /// Use neither the index nor the registry's reports: compute each recorded h1 from its archive.
     #[arg(long)]
     deep: bool,
     /// With --deep: check every archive in the checksums.
-    #[arg(long, requires = "deep")]
+    #[arg(long, requires = "deep", hide_short_help = true)]
     all_platforms: bool,
-    /// Check a change, as in a pull request: use the settings and trust file of this revision instead of the working tree's,
-    /// compare lock files with its merge base with HEAD, and check only the root modules that changed.
+    /// Check a change, as in a pull request, by the settings and trust file of this revision.
+    ///
+    /// Compares lock files with its merge base with HEAD, and checks only the root modules that changed.
     #[arg(long, value_name = "REV")]
     base: Option<String>,
-    /// With --base: the owner approved the changes to settings and trust file, so use those of the working tree.
+    /// With --base: the owner approved the changes of settings and trust file.
+    ///
+    /// The settings and trust file of the working tree apply then.
     #[arg(long, requires = "base")]
     allow_trust_change: bool,
     /// What to do if a registry does not respond; with --base, changed entries always fail.
-    #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
+    #[arg(long, value_name = "ACTION", value_enum, default_value_t = Inconclusive::Fail)]
     inconclusive: Inconclusive,
     #[command(flatten)]
     pub(crate) packages: Packages,

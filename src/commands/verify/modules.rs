@@ -97,7 +97,7 @@ impl LockedModules<'_> {
         let changed = self.changed();
         let failed = self.answers.served.iter().filter_map(|(key, served)| {
             let error = served.as_ref().err()?;
-            let message = format!("whether {key} is still what is locked is not known: {}", error.message);
+            let message = format!("it is unknown whether {key} still matches the lock: {}", error.message);
             let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
             Some(Unanswered { error, changed: changed.contains(key) })
         });

@@ -134,7 +134,7 @@ fn upgraded(change: &Change) -> (String, String) {
         Some(Distance::Minor) if zero => {
             "Before 1.0 every release may break something: read its changelog, and the plan."
         }
-        Some(Distance::Minor) => "A minor version adds features and should keep what was there.",
+        Some(Distance::Minor) => "A minor version adds features and should keep existing ones.",
         Some(Distance::Patch) => "A patch should only fix what was wrong.",
         Some(Distance::Tag) | None => "Only the part after the numbers differs: a pre-release, or another build.",
     };
@@ -167,7 +167,7 @@ fn hashes_added(change: &Change) -> (String, String) {
     let cause = if alarming {
         "The file claims that the same version has further packages."
     } else if came == [HashScheme::H1] && old == [HashScheme::Zh] {
-        "The file knew the downloadable archives (zh) only; now it also knows what is in them (h1)."
+        "The file recorded only the archives (zh); now it also records their contents (h1)."
     } else if old.is_empty() {
         "The entry had no checksum; now it has."
     } else {

@@ -33,7 +33,7 @@ impl Evaluation<'_> {
                     arguments.extend(elements.iter().cloned());
                 }
                 (Value::Unknown(reason), None) => return Ok(Value::Unknown(reason.clone())),
-                _ => return Ok(self.uncertain(format!("{name}() with ... behind what is no list"), at)),
+                _ => return Ok(self.uncertain(format!("{name}() with ... after a value that is not a list"), at)),
             }
         }
         if let Some(value) = self.scope.call(name, &arguments, self.meter) {

@@ -36,7 +36,7 @@ pub fn judge_release(pins: Option<&Pins>, settings: &Settings, release: &Release
         // What an earlier run saw of it, and nobody asked on.
         None if !release.current => Judged::default(),
         None => {
-            let message = format!("where {addr} {version} was built was not asked");
+            let message = format!("the provenance of {addr} {version} was not checked");
             let error = Error::new(ErrorKind::Unavailable, message).about(addr.clone());
             Judged { unknown: Some(error), ..Judged::default() }
         }

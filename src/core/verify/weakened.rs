@@ -209,7 +209,7 @@ fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {
 fn provenance(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let is_kept = |scope: &ProviderScope| new.provenance_required.iter().any(|other| other.includes(scope));
     let lost = old.provenance_required.iter().filter(|scope| !is_kept(scope));
-    let shown = |scope| weakening("required", format!("releases of {scope} need no provenance any more"));
+    let shown = |scope| weakening("required", format!("releases of {scope} no longer need provenance"));
     lost.map(shown).collect()
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::advisory::{GoVersion, page_of};
 use crate::error::ExitCode;
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, Outcome, RootOutcome, Unjudged, Vulnerability};
+use crate::outcome::{AuditReport, AuditedProgram, Body, FixedBy, NotChecked, Outcome, RootOutcome, Vulnerability};
 use crate::report::groups::RootSummary;
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine};
@@ -168,11 +168,11 @@ fn totals(reports: &[&AuditReport], programs: &[&AuditedProgram], style: Style) 
             unknown += 1;
             say("? ", format!("unknown: {why}"));
         }
-        let unjudged = program.unjudged.iter();
+        let not_checked = program.not_checked.iter();
         let is_whole =
-            |path: &&String| unjudged.clone().any(|it| it.module.is_none() && it.program.as_ref() == Some(path));
+            |path: &&String| not_checked.clone().any(|it| it.module.is_none() && it.program.as_ref() == Some(path));
         unknown += program.others.iter().filter(is_whole).count();
-        for Unjudged { program, module, reason } in unjudged {
+        for NotChecked { program, module, reason } in not_checked {
             let what: Vec<&str> = program.iter().chain(module).map(String::as_str).collect();
             say("? ", format!("{}: unknown: {reason}", what.join(": ")));
         }
@@ -195,7 +195,7 @@ fn totals(reports: &[&AuditReport], programs: &[&AuditedProgram], style: Style) 
     let failed = reports.iter().any(|report| !report.failed.is_empty());
     let advisories: BTreeSet<&str> =
         programs.iter().flat_map(|program| &program.vulnerabilities).map(|it| it.id.as_str()).collect();
-    let is_partial = |it: &&&AuditedProgram| it.is_reported || it.unread > 0 || !it.unjudged.is_empty();
+    let is_partial = |it: &&&AuditedProgram| it.is_reported || it.unread > 0 || !it.not_checked.is_empty();
     let partial = unknown > 0 || programs.iter().any(|program| is_partial(&program));
     let verdict = match (advisories.len(), failed, partial) {
         (0, false, false) => "ok",

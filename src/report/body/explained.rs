@@ -157,7 +157,7 @@ fn list(platforms: &BTreeSet<Platform>) -> String {
 fn origin(origin: &HashOrigin) -> String {
     let platforms =
         if origin.platforms.is_empty() { "an unknown platform".to_owned() } else { list(&origin.platforms) };
-    match origin.of {
+    match origin.covers {
         Hashed::Contents => format!("the files of the package for {platforms}"),
         Hashed::Archive => format!("the archive for {platforms}"),
         Hashed::OtherFile => "another file in the checksums, such as a manifest".to_owned(),

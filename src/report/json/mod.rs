@@ -203,7 +203,7 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
         ("proven".to_owned(), json!(verified.proven)),
         ("unknown".to_owned(), json!(verified.unknown)),
         ("unchanged".to_owned(), json!(verified.unchanged)),
-        ("believed".to_owned(), applied(verified)),
+        ("judged_by".to_owned(), judged_by(verified)),
     ]);
     if let Some(error) = &verified.not_checked {
         object.insert("not_checked".to_owned(), json!(error));
@@ -218,11 +218,11 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
 }
 
 /// The settings and trust file that apply: without a base those of the working tree.
-fn applied(verified: &Verified) -> Value {
+fn judged_by(verified: &Verified) -> Value {
     let base = verified.base.as_ref();
     let itself = base.is_none_or(|base| base.trust_change_allowed);
     json!({
-        "source": if itself { "work-tree" } else { "revision" },
+        "source": if itself { "working-tree" } else { "revision" },
         "revision": base.map(|base| &base.revision),
         "commit": base.map(|base| &base.commit),
         "merge_base": base.map(|base| &base.merge_base),

@@ -12,26 +12,46 @@ const TOP: &str = env!("CARGO_MANIFEST_DIR");
 /// README and all pages of `docs/`, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut pages = vec![Path::new(TOP).join("README.md")];
-    for folder in ["docs", "docs/ci"] {
+    for folder in ["docs", "docs/ci", "docs/dev", "docs/topics"] {
         let entries = std::fs::read_dir(Path::new(TOP).join(folder)).unwrap().map(|entry| entry.unwrap().path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
     }
     pages.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
 
+/// The anchors of a page, as GitHub makes them from its headings.
+fn anchors(page: &str) -> Vec<String> {
+    let headings = page.split("```").step_by(2).flat_map(str::lines).filter(|line| line.starts_with('#'));
+    let kept = |c: &char| c.is_alphanumeric() || ['-', '_', ' '].contains(c);
+    headings
+        .map(|line| {
+            line.trim_start_matches(['#', ' '])
+                .to_lowercase()
+                .chars()
+                .filter(kept)
+                .collect::<String>()
+                .replace(' ', "-")
+        })
+        .collect()
+}
+
 #[test]
-fn links_lead_to_files() {
+fn links_lead_to_files_and_headings() {
     let mut checked = 0;
     for (path, text) in pages() {
         for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
-            let file = target.split('#').next().unwrap();
-            if !file.is_empty() && !file.contains("://") {
-                assert!(path.parent().unwrap().join(file).exists(), "{}: {target}", path.display());
-                checked += 1;
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            if file.contains("://") {
+                continue;
             }
+            let found = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(found.exists(), "{}: {target}", path.display());
+            let has = || anchors(&std::fs::read_to_string(&found).unwrap()).iter().any(|it| it == anchor);
+            assert!(anchor.is_empty() || has(), "{}: {target}", path.display());
+            checked += 1;
         }
     }
-    assert!(checked > 10);
+    assert!(checked > 50, "{checked}");
 }
 
 /// `tflock COMMAND` between backticks or at the start of a line names a command.
@@ -125,13 +145,13 @@ fn the_bot_adds_what_was_completed() {
 /// The map names folders and files of `src/`, each by its path there or from the top; `NAME` is a placeholder.
 #[test]
 fn the_architecture_names_what_is_there() {
-    let map = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();
+    let map = std::fs::read_to_string(Path::new(TOP).join("docs/dev/architecture.md")).unwrap();
     let is_file = |it: &str| Path::new(it).extension().is_some_and(|ending| ending == "rs");
     let paths = map.split('`').skip(1).step_by(2).filter(|it| it.contains('/') || is_file(it));
     let mut checked = 0;
     for path in paths.filter(|it| !it.contains("NAME") && !it.contains(' ')) {
         let found = [Path::new(TOP).join(path), Path::new(TOP).join("src").join(path)].iter().any(|it| it.exists());
-        assert!(found, "docs/architecture.md: {path}");
+        assert!(found, "docs/dev/architecture.md: {path}");
         checked += 1;
     }
     assert!(checked > 30, "{checked}");
@@ -140,11 +160,11 @@ fn the_architecture_names_what_is_there() {
 /// Each folder of `src/` has its place in the drawing.
 #[test]
 fn the_architecture_has_every_folder() {
-    let map = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();
+    let map = std::fs::read_to_string(Path::new(TOP).join("docs/dev/architecture.md")).unwrap();
     let drawing = map.split("```").nth(1).unwrap();
     let words: Vec<&str> = drawing.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     for entry in std::fs::read_dir(Path::new(TOP).join("src")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name.contains('.') || words.contains(&name.as_str()), "docs/architecture.md does not draw {name}");
+        assert!(name.contains('.') || words.contains(&name.as_str()), "docs/dev/architecture.md does not draw {name}");
     }
 }

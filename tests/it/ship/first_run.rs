@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::support::generated::shows;
 use crate::support::keys;
 use crate::support::locked::{LOCK, block, hashes};
 use crate::support::registry::{Endpoint, Registry};
+use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, PLATFORMS};
 
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/first-run.md");
 const HOST: &str = "registry.terraform.io";
 
@@ -49,10 +52,10 @@ fn root(registry: &Registry, number: usize) -> (String, String) {
     (main, lock)
 }
 
-/// The repository of a team with forty root modules.
-fn forty(registry: &Registry) -> Workspace {
+/// The repository of a team.
+fn repository(registry: &Registry, roots: usize) -> Workspace {
     let workspace = Workspace::with_files(&[]);
-    for number in 0..40 {
+    for number in 0..roots {
         let (main, lock) = root(registry, number);
         let team = ["data", "network", "payments", "web"][number % 4];
         workspace.write(&format!("{team}/root-{number:02}/main.tf"), &main);
@@ -60,14 +63,14 @@ fn forty(registry: &Registry) -> Workspace {
     }
     workspace.git(["init", "--quiet"]);
     workspace.git(["add", "--all"]);
-    workspace.git(["commit", "--quiet", "--message", "forty root modules"]);
+    workspace.git(["commit", "--quiet", "--message", "root modules"]);
     workspace
 }
 
 #[test]
 fn forty_old_root_modules_in_two_commands() {
     let registry = registry();
-    let workspace = forty(&registry);
+    let workspace = repository(&registry, 40);
     let first = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert_eq!(first.touched(), [".tflock.trust.hcl"]);
     assert_eq!(registry.count(Endpoint::Zip), 0, "no package is downloaded for it");
@@ -76,23 +79,37 @@ fn forty_old_root_modules_in_two_commands() {
     assert!(workspace.tflock(&registry, ["verify", "-r"]).ended_with(0).touched().is_empty());
 }
 
+/// A command and what it prints, as a page shows it.
+fn shown(program: &str, args: &[&str], run: &Run) -> String {
+    // Packages arrive in any order.
+    let mut notes: Vec<&str> = run.stderr.split_inclusive('\n').collect();
+    notes.sort_by_key(|line| line.strip_prefix("fetched "));
+    let printed = run.filtered(&format!("{}{}", run.stdout, notes.concat()));
+    let printed = printed.replace("<key GOOD>", "<key of acme>").replace("<key OTHER>", "<key of globex>");
+    let args = args.iter().map(|arg| if arg.contains(' ') { format!("'{arg}'") } else { (*arg).to_owned() });
+    format!("$ {program} {}\n{printed}", args.collect::<Vec<_>>().join(" "))
+}
+
+/// The first thing that a reader of the README sees.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let registry = registry();
+    let args = ["lock", "-r", "--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    let run = repository(&registry, 3).tflock(&registry, args).ended_with(0);
+    shows(README, "lock", &format!("```console\n{}```\n", shown("tflock", &args, &run)));
+}
+
 #[test]
 fn the_page_shows_what_is_printed() {
     let registry = registry();
-    let workspace = forty(&registry);
-    let mut shown = String::new();
+    let workspace = repository(&registry, 40);
+    let mut transcript = String::new();
     let mut step = |program: &str, args: &[&str]| {
         let run = match program {
             "git" => workspace.git(args),
             _ => workspace.tflock(&registry, args).ended_with(0),
         };
-        // Packages arrive in any order.
-        let mut notes: Vec<&str> = run.stderr.split_inclusive('\n').collect();
-        notes.sort_by_key(|line| line.strip_prefix("fetched "));
-        let printed = run.filtered(&format!("{}{}", run.stdout, notes.concat()));
-        let printed = printed.replace("<key GOOD>", "<key of acme>").replace("<key OTHER>", "<key of globex>");
-        let args = args.iter().map(|arg| if arg.contains(' ') { format!("'{arg}'") } else { (*arg).to_owned() });
-        write!(shown, "$ {program} {}\n{printed}", args.collect::<Vec<_>>().join(" ")).unwrap();
+        transcript.push_str(&shown(program, args, &run));
         run
     };
     step("tflock", &["setup", "--platform", "linux_amd64", "--platform", "darwin_arm64"]);
@@ -100,21 +117,8 @@ fn the_page_shows_what_is_printed() {
     assert!(step("tflock", &["verify", "-r"]).touched().is_empty());
     step("git", &["add", "--all"]);
     step("git", &["commit", "--quiet", "-m", "Lock providers for every platform, and remember who signs them"]);
-    shows(PAGE, "transcript", &format!("```console\n{shown}```\n"));
+    shows(PAGE, "transcript", &format!("```console\n{transcript}```\n"));
     // And how things are then.
     let status = workspace.tflock(&registry, [""; 0]).ended_with(0).stdout;
     shows(PAGE, "status", &format!("```console\n$ tflock\n{status}```\n"));
-}
-
-/// The page has this between two comments.
-fn shows(path: &str, what: &str, wanted: &str) {
-    let page = std::fs::read_to_string(path).unwrap();
-    let (before, after) = (format!("<!-- begin {what} -->\n"), format!("<!-- end {what} -->"));
-    let start = page.find(&before).unwrap() + before.len();
-    let end = start + page[start..].find(&after).unwrap();
-    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
-        std::fs::write(path, format!("{}{wanted}{}", &page[..start], &page[end..])).unwrap();
-        return;
-    }
-    assert_eq!(&page[start..end], wanted, "UPDATE=1 rewrites the page");
 }

@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod dice;
 pub mod followed;
+pub mod generated;
 pub mod github;
 pub mod keys;
 pub mod locked;

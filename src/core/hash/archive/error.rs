@@ -42,7 +42,7 @@ pub enum Oddity {
     #[error("local headers and central directory differ")]
     CentralDiffers,
     /// The end of the central directory describes another directory.
-    #[error("the end of the central directory does not fit it")]
+    #[error("the end of the central directory disagrees with the directory")]
     EndDiffers,
     /// Bytes after the archive.
     #[error("there are bytes after its end")]
