@@ -21,8 +21,9 @@ use crate::value::{Budget, Cause, Elements, Type, Unevaluated, Value};
 /// What a stack adds to a unit that it generates.
 const AUTO_INCLUDE: &str = "terragrunt.autoinclude.hcl";
 
-/// What it costs to look for a path, in bytes of a text.
-const LOOK: usize = 256;
+/// What it costs to look for a path, in bytes of a text: as long as evaluating such a text takes. A root module has 32,000 looks, and
+/// one of a thousand 500.
+const LOOK: usize = 2048;
 
 /// Over how many files one file may read another one.
 const LEVELS: usize = 12;
