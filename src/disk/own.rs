@@ -9,6 +9,7 @@
 //! nothing. Below it only the user and root can rename anything, so what was checked stays what it is.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -73,7 +74,7 @@ pub struct OwnFolder {
     /// What leads to it from now on, once it exists.
     pinned: OnceLock<Pinned>,
     /// The directories below it that were checked, by their paths in it.
-    checked: Mutex<HashSet<PathBuf>>,
+    checked: Mutex<HashSet<OsString>>,
     /// The first that was refused.
     problem: OnceLock<Unsafe>,
 }
@@ -204,14 +205,14 @@ impl OwnFolder {
             pinned => pinned?,
         };
         let path = top.join(way);
-        if locked(&self.checked).contains(way) {
+        if locked(&self.checked).contains(way.as_os_str()) {
             return Ok(path);
         }
         let mut reached = PathBuf::new();
         for part in way.components() {
             let Component::Normal(part) = part else { return Err(io::ErrorKind::InvalidFilename.into()) };
             reached.push(part);
-            if locked(&self.checked).contains(&reached) {
+            if locked(&self.checked).contains(reached.as_os_str()) {
                 continue;
             }
             let place = top.join(&reached);
@@ -222,7 +223,7 @@ impl OwnFolder {
                 close_to_group(&place)?;
             }
             self.check_directory(&place.symlink_metadata()?, &reached)?;
-            locked(&self.checked).insert(reached.clone());
+            locked(&self.checked).insert(reached.clone().into_os_string());
         }
         Ok(path)
     }
