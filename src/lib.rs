@@ -33,7 +33,7 @@ mod workspace;
 use tflock_core::{
     addr, advisory, config, dialect, diff, documents, error, evaluate, finding, goinfo, hash, hcl, lockfile, merge,
     modulelock, platform, provenance, redact, release, requirements, settings, step, terragrunt, trust, value, verify,
-    version, words,
+    version, witness, words,
 };
 
 #[cfg(test)]

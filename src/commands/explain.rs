@@ -1,12 +1,14 @@
 //! `explain`: explains a rule, a hash or a locked provider.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
 use super::shared::options::Within;
 use super::shared::rules::RuleBook;
+use super::shared::sources::{Group, PackageSources};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::GateRoot;
 use super::verify::opening::open;
@@ -21,21 +23,25 @@ use crate::outcome::{
     RecordedAt, RecordedHash, ReleaseOfHash,
 };
 use crate::query::cached;
-use crate::release::{ListedLine, Lookup, Release, Releases};
+use crate::query::question::Query;
+use crate::query::select::Rules;
+use crate::release::{ListedLine, Lookup, Release, ReleaseKey, Releases};
 use crate::report::rule_of_change;
 use crate::step::Step;
 use crate::topics;
 use crate::verify::provenance::judge_release;
 use crate::version::Version;
+use crate::witness::WitnessAnswer;
 use crate::workspace::{ProviderNames, RunSettings};
 
 /// Explain a rule, a hash or a provider.
 ///
 /// Shows what a rule means and what to do about it; which entry, version and platform a hash belongs to; or, for a source
-/// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs learned.
+/// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs learned; with --online it
+/// asks the witnesses that the settings name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
+    after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random\n  tflock explain acme/widget --online"
 )]
 pub(crate) struct ExplainArgs {
     /// The id of a rule, a topic, a hash with its scheme or the beginning of one, or a provider source address; without it the
@@ -45,6 +51,9 @@ pub(crate) struct ExplainArgs {
     /// Look at the lock file of every root module below.
     #[arg(short, long)]
     pub(crate) recursive: bool,
+    /// Of a provider: ask the `witnesses` of the settings what its archives are.
+    #[arg(long, conflicts_with = "offline")]
+    pub(crate) online: bool,
     #[command(flatten)]
     pub(crate) within: Within,
 }
@@ -65,7 +74,8 @@ pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, E
         }
         TypedTopic::Address(text) => {
             let read = read(args.recursive, services)?;
-            match read.provider(&text) {
+            let said = if args.online { Some(read.ask(&text, services)?) } else { None };
+            match read.provider(&text, said.as_ref()) {
                 Ok(provider) => outcome(Explained::Provider(provider)).with_error(read.unreadable),
                 // An unreadable lock file may have it.
                 Err(error) => return Err(read.unreadable.unwrap_or(error)),
@@ -100,6 +110,9 @@ impl TypedTopic {
         }
     }
 }
+
+/// What witnesses say of releases of one provider.
+type Said = BTreeMap<Version, Vec<WitnessAnswer>>;
 
 struct ReadRoots {
     dialect: Dialect,
@@ -250,8 +263,44 @@ impl ReadRoots {
         ExplainedHash { well_formed: hash.is_well_formed(), hash, recorded, releases }
     }
 
-    /// The entries of a provider with all hashes.
-    fn provider(&self, text: &str) -> Result<ExplainedProvider, Error> {
+    /// What the witnesses of a provider say of its locked releases.
+    fn ask(&self, text: &str, services: &Services<'_>) -> Result<Said, Error> {
+        let mut said = Said::new();
+        // An unknown name is reported by what looks for the entries.
+        let Ok(addr) = self.resolve(text) else { return Ok(said) };
+        let locked: Vec<(&GateRoot, &Version)> =
+            self.roots.iter().filter_map(|(_, root)| Some((root, &root.lock().get(&addr)?.version))).collect();
+        let directories: Vec<PathBuf> = self.roots.iter().map(|(path, _)| path.clone()).collect();
+        services.events_for(Some(self.dialect));
+        let cache = Arc::new(services.open_cache(&directories));
+        let sources = PackageSources::new(services, &cache);
+        let queried = locked.iter().map(|of| (of, of.0.settings().source(), std::iter::once(&addr)));
+        for Group { members, opened } in sources.groups(queried) {
+            let Some(session) = opened? else { continue };
+            let mut queries: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
+            for (root, version) in members {
+                let rules = RuleBook::for_root(root.settings());
+                let rules = Rules { witnesses: rules.witnesses(&addr), ..rules.of(&addr, &[]) };
+                let query = Query::of_signer((*version).clone(), rules);
+                match queries.entry((addr.clone(), (*version).clone())) {
+                    Entry::Occupied(known) => known.into_mut().join(query),
+                    Entry::Vacant(none) => drop(none.insert(query)),
+                }
+            }
+            for ((_, version), lookup) in session.block_on(async |sources| sources.lookups(queries).await)? {
+                match lookup {
+                    Lookup::Known(release) => drop(said.insert(version, release.witnesses())),
+                    Lookup::Inconclusive(error) => return Err(error),
+                    Lookup::NotRequested | Lookup::Withdrawn(_) | Lookup::Refused(..) => {}
+                }
+            }
+        }
+        cache.finish();
+        Ok(said)
+    }
+
+    /// The entries of a provider with all hashes, and what was `said` of their releases.
+    fn provider(&self, text: &str, said: Option<&Said>) -> Result<ExplainedProvider, Error> {
         let addr = self.resolve(text).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
             let entry = root.lock().get(&addr)?;
@@ -269,6 +318,7 @@ impl ReadRoots {
                     .and_then(|pins| pins.pin(&addr))
                     .map_or_else(BTreeSet::new, |(_, pin)| pin.signers.clone()),
                 build: release.and_then(|it| judge_release(root.pins(), &root.settings().settings, it).build),
+                witnesses: said.map(|said| said.get(&entry.version).cloned().unwrap_or_default()),
             })
         });
         let provider = ExplainedProvider { entries: of_roots.collect() };

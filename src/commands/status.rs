@@ -26,6 +26,7 @@ use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
 use crate::step::CommandLine;
 use crate::version::Version;
+use crate::witness::WitnessPlace;
 use crate::workspace::discover::{Search, UnlockedUnits};
 use crate::{lockfile, modulelock, settings, trust, verify};
 
@@ -404,15 +405,20 @@ impl Setup<'_, '_> {
     }
 
     fn settings(&self, named: &[Platform], notes: &mut Vec<String>) -> Result<SetupFile, Error> {
-        let known = self.platforms_of_lock_files()?;
+        let Locked { platforms: known, witnesses } = self.locked()?;
         let mut platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
         if platforms.is_empty() {
             platforms.insert(Platform::host());
         }
         let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
         let line = format!("platforms = [{list}]");
-        let file =
-            self.create(settings::FILE_NAME, &format!("{line} # every lock file must cover these\n"), What::File)?;
+        let mut text = format!("{line} # every lock file must cover these\n");
+        if !witnesses.is_empty() {
+            let list = witnesses.iter().map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
+            text +=
+                &format!("witnesses = [{list}] # are asked about new releases, so they learn the names of providers\n");
+        }
+        let file = self.create(settings::FILE_NAME, &text, What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
             notes.push(format!(
                 "`{line}` is for this machine alone: add to {} the other platforms that run this configuration",
@@ -449,12 +455,22 @@ impl Setup<'_, '_> {
     }
 
     /// The platforms that the hashes of all lock files are known to be for.
-    fn platforms_of_lock_files(&self) -> Result<BTreeSet<Platform>, Error> {
+    /// What the lock files say about the settings that suit them.
+    fn locked(&self) -> Result<Locked, Error> {
         let targets = Targets::of(&self.services.scope, true, Unlocked::Opened)?;
         let roots = open(&targets, None, &self.services.scope)?.roots;
         let known = recalled(&roots, &self.services.open_cache(&targets.directories()));
-        Ok(platforms(&roots, &known))
+        let read = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+        let providers = read.flat_map(|root| root.lock().iter().map(|(addr, _)| addr));
+        let witnesses = providers.flat_map(WitnessPlace::of_public).collect();
+        Ok(Locked { platforms: platforms(&roots, &known), witnesses })
     }
+}
+
+struct Locked {
+    platforms: BTreeSet<Platform>,
+    /// The places that can know releases of its providers.
+    witnesses: BTreeSet<WitnessPlace>,
 }
 
 fn platforms(roots: &GateRoots, known: &Releases) -> BTreeSet<Platform> {

@@ -107,6 +107,7 @@ pub mod value;
 pub mod verify;
 #[warn(missing_docs)]
 pub mod version;
+pub mod witness;
 pub mod words;
 
 pub use addr::{Hostname, ProviderAddr};

@@ -4,6 +4,7 @@
 //! environment; the one directory of the user that it finds itself is the cache.
 #![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 pub mod advisories;
+pub mod agreements;
 pub mod atomic;
 pub mod below;
 pub mod cache;

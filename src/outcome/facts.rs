@@ -15,6 +15,7 @@ use crate::provenance::Build;
 use crate::topics::Topic;
 use crate::trust::pins::Signer;
 use crate::version::Version;
+use crate::witness::WitnessAnswer;
 use crate::words;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +99,8 @@ pub struct ExplainedEntry {
     pub remembered: BTreeSet<Signer>,
     /// Where the release was built, if its place is pinned and that is known.
     pub build: Option<Build>,
+    /// What other places say of the release; `None` if nobody was asked.
+    pub witnesses: Option<Vec<WitnessAnswer>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]

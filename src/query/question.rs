@@ -17,6 +17,7 @@ use crate::release::Release;
 use crate::settings::Objection;
 use crate::trust::Fingerprint;
 use crate::version::{Constraints, Version};
+use crate::witness::WitnessPlace;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Query {
@@ -125,6 +126,13 @@ impl Query {
         if self.rules.provenance == ProvenanceRule::NotAsked {
             self.rules.provenance = other.rules.provenance;
         }
+        self.rules.witnesses = match (self.rules.witnesses.take(), other.rules.witnesses) {
+            (Some(own), Some(others)) => {
+                let both: BTreeSet<WitnessPlace> = own.iter().chain(&*others).cloned().collect();
+                Some(both.into_iter().collect())
+            }
+            (own, others) => own.or(others),
+        };
         self.rules.indexes.retain(|index| other.rules.indexes.contains(index));
         let new: Vec<Platform> = other.platforms.into_iter().filter(|it| !self.platforms.contains(it)).collect();
         self.platforms.extend(new);

@@ -16,6 +16,7 @@ use crate::step::Step;
 use crate::trust::pins::Signer;
 use crate::trust::publishers::{Publisher, publisher};
 use crate::trust::signer::signed_by;
+use crate::words::counted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Annotation {
@@ -202,7 +203,8 @@ pub(super) fn signed_by_name(change: &Change, style: Style) -> Option<String> {
         (Some(publisher), standing) => {
             let use_of_it = if standing == Standing::FirstUse { "first use" } else { "remembered" };
             let facts = [identical, use_of_it].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>();
-            Some(format!("signed by {}, well-known key {} ({})", publisher.name, key.short(), facts.join(", ")))
+            let facts = facts.join(", ") + &witnessed(change);
+            Some(format!("signed by {}, well-known key {} ({facts})", publisher.name, key.short()))
         }
         (None, Standing::Pinned) => {
             let identical = if change.identical { format!(" ({identical})") } else { String::new() };
@@ -224,7 +226,22 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     let identity = change.identity.as_ref().map(|identity| format!(", which {identity}")).unwrap_or_default();
     let known = known_publisher(change).map(|it| format!("well-known key of {}, ", it.name)).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
-    Some(format!("{by}{identity} ({known}{identical}{standing})"))
+    let same = witnessed(change);
+    Some(format!("{by}{identity} ({known}{identical}{standing}{same})"))
+}
+
+/// `; the same 12 archives at registry.opentofu.org`, where a release is used for the first time.
+fn witnessed(change: &Change) -> String {
+    if change.standing != Standing::FirstUse {
+        return String::new();
+    }
+    let places = change.witnesses.iter().map(|(place, count)| format!("; {} at {place}", same_archives(*count)));
+    places.collect()
+}
+
+/// `the same 12 archives`.
+pub(super) fn same_archives(count: usize) -> String {
+    format!("the same {}", counted(count, "archive"))
 }
 
 /// The same with the first 16 digits in place of a fingerprint, and with -v in full.

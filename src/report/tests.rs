@@ -71,6 +71,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         registry_warnings: std::sync::Arc::default(),
         signed: None,
         build: None,
+        witnesses: Vec::new(),
         is_edited: false,
         required_by: crate::diff::RequiredBy::NotChecked,
     }

@@ -79,7 +79,14 @@ fn a_hash_is_explained_by_place_and_origin() {
 fn a_provider_is_explained_hash_by_hash() {
     let hashes = [(H1, Some(contents())), ("zh:00", None)];
     let hashes = hashes.map(|(hash, origin)| RecordedHash { hash: hash.parse().unwrap(), origin }).into();
-    let entry = ExplainedEntry { entry: recorded(None), hashes, signer: None, remembered: [].into(), build: None };
+    let entry = ExplainedEntry {
+        entry: recorded(None),
+        hashes,
+        signer: None,
+        remembered: [].into(),
+        build: None,
+        witnesses: None,
+    };
     let provider = ExplainedProvider { entries: vec![entry] };
     let (human, json) = rendered("explain", Body::Explained(Explained::Provider(provider)));
     assert!(human.contains("  zh:00  not known here\n"), "{human}");

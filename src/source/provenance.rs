@@ -3,6 +3,8 @@
 //! The host is fixed and comes from no file. It answers with addresses of bundles on a storage host, which gets no token. What is
 //! fetched proves nothing here: `core/provenance` verifies it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use snap::raw::{Decoder, decompress_len};
 use url::{Host, Url};
@@ -33,6 +35,20 @@ pub struct FoundBundles {
     pub bundles: Vec<Vec<u8>>,
     /// True if it has more than are looked at.
     pub more: bool,
+}
+
+/// A release, as GitHub describes it.
+#[derive(serde::Deserialize)]
+struct UploadedRelease {
+    tag_name: String,
+    assets: Vec<UploadedFile>,
+}
+
+#[derive(serde::Deserialize)]
+struct UploadedFile {
+    name: String,
+    /// Computed since June 2025.
+    digest: Option<String>,
 }
 
 /// The attestations that an answer lists.
@@ -98,6 +114,29 @@ impl AttestationService {
             });
         }
         Ok(FoundBundles { bundles, more })
+    }
+
+    /// The files of a release with the digests that GitHub computed when they were uploaded; those that it has none of are left out.
+    pub async fn uploaded(&self, repository: &Repository, tag: &str) -> Result<BTreeMap<String, Sha256Digest>, Error> {
+        let path = format!("repos/{}/{}/releases/tags/{tag}", repository.owner(), repository.name());
+        let document = match self.get(service(&path), &mut 2).await? {
+            Ok(document) => document,
+            Err(error) if error.is_not_found() => return Ok(BTreeMap::new()),
+            Err(error) => return Err(self.explained(error)),
+        };
+        let release: UploadedRelease = serde_json::from_slice(&document.body).map_err(|problem| {
+            let message = format!("the answer of {SERVICE} about a release cannot be used: {problem}");
+            Error::new(ErrorKind::Unavailable, message).about_url(document.final_url.as_str())
+        })?;
+        if release.tag_name != tag {
+            let message = format!("{SERVICE} answered about the release {:?} instead of {tag}", release.tag_name);
+            return Err(Error::new(ErrorKind::Unavailable, message));
+        }
+        let digest = |asset: UploadedFile| {
+            let hex = asset.digest?;
+            Some((asset.name, Sha256Digest::from_hex(hex.strip_prefix("sha256:")?)?))
+        };
+        Ok(release.assets.into_iter().filter_map(digest).collect())
     }
 
     /// Asks the service; without the token where that is refused or hides what everyone may read.

@@ -16,7 +16,7 @@ macro_rules! topics {
     };
 }
 
-topics!("hashes", "trust", "provenance", "settings", "environment", "exit-codes");
+topics!("hashes", "trust", "provenance", "witnesses", "settings", "environment", "exit-codes");
 
 impl Topic {
     pub fn named(name: &str) -> Option<&'static Topic> {

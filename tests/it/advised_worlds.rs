@@ -217,7 +217,9 @@ pub const FOLLOWED: &[Followed] = &[
 ];
 
 /// Rules whose commands are not run here, and why.
-const NOT_HERE: [(Rule, &str); 3] = [
+const NOT_HERE: [(Rule, &str); 5] = [
+    (Rule::WitnessDiffers, "a person asks the publisher: `witnesses` tries the way on"),
+    (Rule::WitnessMissing, "a person waits, or changes the settings: `witnesses` tries both"),
     (Rule::ProvenanceChanged, "its registry must serve from the repository that built: `provenance` runs the command"),
     (Rule::CoverageLost, "a person decides whether the change is right: the command approves it"),
     (Rule::InitOverridden, "a person decides whether the change is right: the command approves it"),

@@ -104,6 +104,16 @@ const ROWS: &[Setting] = &[
         ..PLAIN
     },
     Setting {
+        name: "policy.witnessed",
+        settings: [
+            "host \"HOST\" {\n  witnesses = [\"localhost:1\"]\n}\n",
+            "host \"HOST\" {\n  witnesses = [\"localhost:1\"]\n}\npolicy {\n  witnessed = [\"HOST/acme/*\"]\n}\n",
+        ],
+        codes: [0, 4],
+        shows: "the settings demand one",
+        ..PLAIN
+    },
+    Setting {
         name: "host.h1",
         settings: ["tool = \"tofu\"\n", "tool = \"tofu\"\nhost \"HOST\" {\n  h1 = \"registry\"\n}\n"],
         world: || widget().with_packages(),
@@ -149,7 +159,9 @@ const EXEMPT_OVER: &str =
     "policy {\n  expired_key = \"deny\"\n}\nexempt \"expired-key\" {\n  until = \"2025-01-01\"\n}\n";
 
 /// Settings whose effect other tests show.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 10] = [
+    ("witnesses", "witnesses: both public registries and GitHub"),
+    ("host.witnesses", "witnesses: another registry"),
     ("link", "install::places: each way to link gives the files that it says"),
     ("exclude", "attack::unread: excluded directories are not searched"),
     ("policy.module_hosts", "modules: hosts that are not allowed are not asked for modules"),

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use tflock_core::finding::{Class, Level, Rule};
 
 use crate::cache::lying;
@@ -238,6 +239,21 @@ impl Scene {
                 let claims = Claims { repository: repository(provider), ..Claims::of_tag("v1.0.0") };
                 let bundle = attest(&claims, &archives(&it, other, other_version));
                 attested(it, provider, version, &[bundle])
+            }),
+            // What GitHub computed when the archives of a release were uploaded: of another release, or nothing.
+            ["uploaded", provider, version, ref other @ ..] => self.serve(|it| {
+                let digests = other.chunks(2).flat_map(|other| archives(&it, other[0], other[1])).map(|(_, hex)| hex);
+                let names = archives(&it, provider, version).into_iter().map(|(name, _)| name);
+                let assets: Vec<_> = names
+                    .zip(digests)
+                    .map(|(name, hex)| json!({ "name": name, "digest": format!("sha256:{hex}") }))
+                    .collect();
+                let path = format!("/repos/{}/releases/tags/v{version}", repository(provider));
+                it.document(
+                    &path,
+                    "application/json",
+                    json!({ "tag_name": format!("v{version}"), "assets": assets }).to_string(),
+                )
             }),
             ["readable", repository] => {
                 self.serve(|it| it.document(&format!("/repos/{repository}"), "application/json", "{}"));

@@ -93,6 +93,7 @@ mod verify_base_read;
 mod verify_fix;
 mod walk;
 mod without_openat2;
+mod witnesses;
 mod work;
 mod written;
 

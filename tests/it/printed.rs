@@ -102,6 +102,7 @@ fn world() -> (Registry, Workspace) {
     workspace.git(["init", "--quiet"]);
     for args in [
         &[&LOCK_BOTH[..], &["--lock-modules"]].concat()[..],
+        &["trust", "add", "hashicorp/aws", &crate::support::keys::GOOD.fingerprint(), "--reason", "announced"],
         &["trust", "init"],
         &["mirror", "mirror"],
         &["install"],

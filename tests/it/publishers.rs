@@ -104,6 +104,39 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
     run(&workspace, &registry, &["verify", "--base", "origin/main", "--allow-trust-change"]).ended_with(0);
 }
 
+/// HashiCorp announces all its keys: without settings, what writes a lock file warns, and the gate and what remembers keys refuse.
+#[test]
+fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let locked = run(&workspace, &registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(rules(&locked, "warn").contains(RULE), "{locked}");
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    let remembered = run(&workspace, &registry, &["trust", "init"]).ended_with(3);
+    assert!(rules(&remembered, "deny").contains(RULE) && !workspace.has(TRUST), "{remembered}");
+    commit(&workspace, "change");
+    let gate = ["verify", "--base", "origin/main"];
+    let refused = run(&workspace, &registry, &gate).ended_with(3);
+    assert!(rules(&refused, "deny").contains(RULE), "{refused}");
+    let good = keys::GOOD.fingerprint();
+    workspace.tflock(&registry, ["trust", "add", "hashicorp/null", &good, "--reason", "announced"]).ended_with(0);
+    commit(&workspace, "its own reason");
+    run(&workspace, &registry, &gate).ended_with(3);
+    run(&workspace, &registry, &[&gate[..], &["--allow-trust-change"]].concat()).ended_with(0);
+    // A newer key than this program knows, once somebody compared it.
+    workspace.git(["checkout", "--quiet", "origin/main"]);
+    workspace.tflock(&registry, ["trust", "add", "hashicorp/null", &good, "--reason", "announced"]).ended_with(0);
+    commit(&workspace, "trust");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    run(&workspace, &registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
+    commit(&workspace, "change");
+    let passed = run(&workspace, &registry, &gate).ended_with(0);
+    assert!(!passed.stdout.contains(RULE), "{passed}");
+}
+
 /// A reason that a change adds would settle the later changes by that key.
 #[test]
 fn a_change_that_adds_a_reason_is_judged_itself() {
@@ -164,7 +197,7 @@ fn a_downgrade_is_a_note_of_the_gate_that_a_level_denies() {
     run(&workspace, &registry, &["upgrade", "--platform", "linux_amd64"]).ended_with(0);
     for (settings, stated, code) in [(String::new(), "note", 0), (level("deny").replace(RULE, "downgraded"), "deny", 3)]
     {
-        workspace.write(SETTINGS, &settings);
+        workspace.write(SETTINGS, &(settings + &level("warn")));
         commit(&workspace, "base");
         workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
         let new = workspace.lock_file();

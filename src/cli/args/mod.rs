@@ -88,7 +88,8 @@ impl Command {
             Self::List(list) => !list.modules,
             Self::Diff(diff) => !diff.online,
             Self::Mirror(mirror) => mirror.check,
-            Self::Status(_) | Self::Setup(_) | Self::Explain(_) => true,
+            Self::Explain(explain) => !explain.online,
+            Self::Status(_) | Self::Setup(_) => true,
             _ => false,
         }
     }

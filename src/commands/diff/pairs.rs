@@ -246,6 +246,7 @@ fn of_release(
             let old = || old.and_then(|release| known.trust.judge_build(release).build);
             change.build = build.map(|new| Box::new(BuildChange { new, old: old() }));
             findings.extend(of_build);
+            change.witnesses = release.agreeing();
             change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
         }
         findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, known.trust)));

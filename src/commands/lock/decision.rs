@@ -25,9 +25,10 @@ use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::step::{CommandLine, Step, Value, Word};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::signer::TrustUpdate;
-use crate::verify::entry;
 use crate::verify::provenance::judge_release;
+use crate::verify::{entry, judge_witnesses};
 use crate::version::Version;
+use crate::witness::WitnessPlace;
 
 #[derive(Default)]
 pub(super) struct Decision {
@@ -36,6 +37,8 @@ pub(super) struct Decision {
     pub(super) pinned: BTreeSet<ProviderAddr>,
     /// Possible changes of the trust file; in the end only the new ones.
     pub(super) updates: Vec<TrustUpdate>,
+    /// The other places that have the archives of new releases, each with how many.
+    pub(super) agreed: BTreeMap<ProviderAddr, Vec<(WitnessPlace, usize)>>,
     pub(super) edits: Vec<RootEdit>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
@@ -102,7 +105,7 @@ impl RootDecision<'_> {
         };
         let is_trusted_now = is_new || matches!(judged, Ok(SignerMemory::First(_)));
         if let (Some(signer), true) = (&facts.release.signer, is_trusted_now) {
-            let unexpected = entry::unexpected_publisher(Some(&self.pins), addr, signer);
+            let unexpected = entry::unexpected_publisher(Some(&self.pins), addr, signer, Level::Warn);
             self.decision.findings.extend(unexpected.map(leveled));
         }
         match judged {
@@ -120,6 +123,10 @@ impl RootDecision<'_> {
             let Judged { findings, unknown, .. } = judge_release(Some(&self.pins), settings, &facts.release);
             self.decision.findings.extend(findings.into_iter().map(leveled));
             self.decision.errors.extend(unknown);
+            let Judged { findings, unknown, .. } = judge_witnesses(settings, &facts.release, root.now());
+            self.decision.findings.extend(findings.into_iter().map(leveled));
+            self.decision.errors.extend(unknown);
+            self.decision.agreed.insert(addr.clone(), facts.release.agreeing());
         }
         let is_accepted = |pins: &Pins| {
             pins.republished.keys().any(|record| record.address == *addr && record.version == *facts.version())
@@ -191,7 +198,8 @@ impl RootDecision<'_> {
             return;
         };
         let unexpected = release.signer.iter();
-        let unexpected = unexpected.filter_map(|signer| entry::unexpected_publisher(Some(&self.pins), addr, signer));
+        let unexpected =
+            unexpected.filter_map(|signer| entry::unexpected_publisher(Some(&self.pins), addr, signer, Level::Warn));
         let leveled = unexpected.map(|finding| self.root.rules.complete(finding, Some(&entry.version)));
         self.decision.findings.extend(leveled);
         self.decision.updates.push(*update);

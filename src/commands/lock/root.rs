@@ -231,7 +231,9 @@ impl LockRoot {
         let of = |scheme| entry.hashes.of(scheme).cloned().collect();
         let depth = Depth { download: !self.uses_origin(), ..Depth::DOCUMENTS };
         let explain = Explain { h1: of(HashScheme::H1), zh: of(HashScheme::Zh), depth, ..Explain::default() };
-        Query { goal: Goal::Hashes(explain), ..step.clone() }
+        // What the history has is not new.
+        let rules = Rules { witnesses: None, ..step.rules.clone() };
+        Query { goal: Goal::Hashes(explain), rules, ..step.clone() }
     }
 
     /// Restricts the run to the entries of these providers.
@@ -326,6 +328,7 @@ impl LockRoot {
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
         let platforms = self.platforms_of(addr, self.recorded_platforms.as_ref());
         let mut rules = self.rules.of(addr, &platforms);
+        rules.witnesses = self.rules.witnesses(addr);
         if self.intent.drop_unattested {
             // Only what was hashed here takes anything out.
             rules.indexes.clear();

@@ -122,6 +122,7 @@ impl LockJob {
                 change.identity = keys.remove(key).map(Box::new);
             }
             change.identical = settled.identical;
+            change.witnesses = decision.agreed.get(&change.address).cloned().unwrap_or_default();
             if is_pinned {
                 change.standing = Standing::Pinned;
             }

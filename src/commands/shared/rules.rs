@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::addr::{Hostname, ProviderAddr};
@@ -16,6 +17,7 @@ use crate::release::continuity::ExpiryRules;
 use crate::settings::{ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule, VersionPolicy};
 use crate::verify::{Completion, entry};
 use crate::version::Version;
+use crate::witness::WitnessPlace;
 use crate::workspace::RunSettings;
 
 #[derive(Debug, Clone)]
@@ -76,7 +78,14 @@ impl RuleBook {
             unnamed: BTreeSet::new(),
             versions: self.versions(addr),
             provenance: ProvenanceRule::NotAsked,
+            witnesses: None,
         }
+    }
+
+    /// Who is asked about a new release of a provider; `None` if the settings neither name nor demand anyone.
+    pub(in crate::commands) fn witnesses(&self, addr: &ProviderAddr) -> Option<Arc<[WitnessPlace]>> {
+        let places = self.settings.witnesses_of(addr);
+        (!places.is_empty() || self.settings.policy.demands_witness(addr)).then(|| places.into())
     }
 
     /// How to check records of earlier runs about a release.

@@ -17,12 +17,12 @@ use crate::error::Error;
 use crate::net::{ClientEvent, ClientOptions, Shutdown, Watch};
 use crate::parallel::locked;
 use crate::path::{shown, worktree};
-use crate::query::engine::{DownloadBudget, Equipment, GatherOptions, UnusedMirrors};
+use crate::query::engine::{DownloadBudget, Equipment, GatherOptions, SilentPlaces, UnusedMirrors, WitnessAccess};
 use crate::query::question::Query;
 use crate::query::{Event, Events, Session};
 use crate::settings::SourceChoice;
 use crate::source::provenance::AttestationService;
-use crate::source::{Connection, Filter, IndexStores, Method, Source, SourceLocation};
+use crate::source::{Connection, Filter, IndexStores, Method, Registry, Source, SourceLocation};
 use crate::words::counted;
 use crate::workspace::{RootSource, RunSettings, Scope};
 
@@ -33,6 +33,8 @@ pub(crate) struct PackageSources<'a> {
     cache: Arc<Cache>,
     /// Shared by the whole run.
     budget: Arc<DownloadBudget>,
+    /// Also shared: the witnesses that did not answer in time.
+    silent: SilentPlaces,
     sessions: Mutex<BTreeMap<SourceSetup, Opened>>,
     /// Notes for users, each once.
     notes: Mutex<BTreeSet<String>>,
@@ -69,6 +71,7 @@ impl<'a> PackageSources<'a> {
             events,
             cache,
             budget: Arc::default(),
+            silent: SilentPlaces::default(),
             sessions: Mutex::default(),
             notes: Mutex::default(),
             mirrored: Mutex::default(),
@@ -272,6 +275,7 @@ impl<'a> PackageSources<'a> {
             dialect: setup.dialect,
             threads: Arc::default(),
             attestations: self.attestations(setup.dialect)?,
+            witnesses: self.witnesses(setup.dialect)?,
         };
         let unused = UnusedMirrors { filters: self.unused(setup)?, is_named: Arc::clone(&self.is_named) };
         Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment, unused })))
@@ -297,6 +301,14 @@ impl<'a> PackageSources<'a> {
         }
         let client = self.online.access(dialect)?.connection.client.clone();
         Ok(Some(AttestationService::new(client, &self.scope.environment.variables)))
+    }
+
+    /// Who else knows releases; `None` with `--offline`.
+    fn witnesses(&self, dialect: Dialect) -> Result<Option<Arc<WitnessAccess>>, Error> {
+        let Some(github) = self.attestations(dialect)? else { return Ok(None) };
+        let Connection { client, discovery, credentials, .. } = self.online(dialect, None)?;
+        let registry = Registry::new(client, discovery, credentials);
+        Ok(Some(Arc::new(WitnessAccess { registry, github, silent: Arc::clone(&self.silent) })))
     }
 
     pub(in crate::commands) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {

@@ -36,7 +36,7 @@ use crate::trust::pins::{Pin, Pins, Signer};
 use crate::trust::signer;
 use crate::trust::signer::TrustUpdate;
 use crate::trust::signer::refused as refused_signer;
-use crate::verify::entry;
+use crate::verify::{entry, judge_witnesses};
 use crate::version::Version;
 use crate::workspace::{Root, RunSettings};
 
@@ -153,7 +153,8 @@ impl<'a> TrustTree<'a> {
                 continue;
             }
             let provenance = if provenance { ProvenanceRule::Learn } else { ProvenanceRule::NotAsked };
-            let of_key = || Rules { provenance, ..rules.of(&key.0, &[]) };
+            let witnesses = rules.witnesses(&key.0);
+            let of_key = || Rules { provenance, witnesses, ..rules.of(&key.0, &[]) };
             questions.entry(key.clone()).or_insert_with(|| Query::of_signer(key.1.clone(), of_key()));
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
@@ -208,9 +209,14 @@ fn one_tree(
             Some(Lookup::NotRequested) | None => continue,
         };
         let noticed = release.findings.iter().cloned();
-        let unexpected =
-            release.signer.iter().filter_map(|signer| entry::unexpected_publisher(Some(store.pins()), &key.0, signer));
-        let noticed = noticed.chain(unexpected).map(|finding| completed(recordings, &key.1, &finding));
+        let pins = Some(store.pins());
+        let unexpected = release.signer.iter();
+        let unexpected = unexpected.filter_map(|signer| entry::unexpected_publisher(pins, &key.0, signer, Level::Deny));
+        let settings = recordings.iter().map(|recording| &recording.root.settings).next();
+        let judged = settings.map(|settings| judge_witnesses(settings, release, context.now)).unwrap_or_default();
+        errors.extend(judged.unknown);
+        let noticed =
+            noticed.chain(unexpected).chain(judged.findings).map(|finding| completed(recordings, &key.1, &finding));
         let noticed: Vec<Finding> = noticed.collect();
         let denied = noticed.iter().any(|finding| finding.level() == Level::Deny);
         for finding in noticed {

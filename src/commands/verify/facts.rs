@@ -37,8 +37,9 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r GateRoot>, depth: Depth) ->
         let platforms = root.settings().settings.platforms.as_deref().unwrap_or_default();
         questions.add(root.settings(), root.lock(), platforms);
         questions.add_gone(root);
-        let Some(pins) = root.pins() else { continue };
         let before = root.base().map(|(_, before)| before);
+        questions.ask_witnesses(root, before);
+        let Some(pins) = root.pins() else { continue };
         let is_judged = |addr: &ProviderAddr| before.is_none_or(|old| old.get(addr) != root.lock().get(addr));
         questions.demand(root.lock(), |addr| {
             if is_judged(addr) { ProvenanceRule::of(pins, addr) } else { ProvenanceRule::NotAsked }
@@ -89,6 +90,18 @@ impl Questions {
                 if rule != ProvenanceRule::NotAsked {
                     query.rules.provenance = rule;
                 }
+            }
+        }
+    }
+
+    /// Asks other places about the releases that a change brings.
+    fn ask_witnesses(&mut self, root: &GateRoot, before: Option<&LockFile>) {
+        let Some(before) = before else { return };
+        let rules = RuleBook::for_root(root.settings());
+        for (addr, entry) in root.lock().iter() {
+            let is_new = before.get(addr).is_none_or(|old| old.version != entry.version);
+            if let Some(query) = self.queries.get_mut(&(addr.clone(), entry.version.clone())).filter(|_| is_new) {
+                query.rules.witnesses = rules.witnesses(addr);
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 use crate::trust::{Evidence, Verdict};
 use crate::version::Version;
+use crate::witness::WitnessPlace;
 
 /// Whether two texts with the same entries differ behind their headers: in order, spaces, comments, line ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -102,6 +103,8 @@ pub struct Change {
     pub signed: Option<SigningDate>,
     /// Where a release that is new to the file was built, if its place is pinned and that is known.
     pub build: Option<Box<BuildChange>>,
+    /// The other places that have the same archives of a release that is new to the file, each with how many.
+    pub witnesses: Vec<(WitnessPlace, usize)>,
     /// True if the source serves the release that the old side records, so the entry itself was edited.
     pub is_edited: bool,
     /// What requires the provider now.

@@ -92,6 +92,7 @@ fn change(
         registry_warnings: Arc::default(),
         signed: None,
         build: None,
+        witnesses: Vec::new(),
         is_edited: false,
         required_by: RequiredBy::NotChecked,
     })

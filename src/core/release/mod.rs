@@ -25,6 +25,7 @@ use crate::trust::Evidence;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
+use crate::witness::{Opinion, Testimony, WitnessAnswer, WitnessPlace};
 
 /// A release by provider and version.
 pub type ReleaseKey = (ProviderAddr, Version);
@@ -77,6 +78,8 @@ pub struct Release {
     pub suggested: Option<Repository>,
     /// What attests where it was built; `None` if nobody asked.
     pub attested: Option<Arc<Attested>>,
+    /// What other places say its archives are; `None` if nobody asked.
+    pub witnessed: Option<Arc<[Testimony]>>,
     /// The publisher's page about it, over https, as the registry names it, if that was requested.
     pub link: Option<Url>,
     /// What the registry warns of with the provider.
@@ -176,6 +179,7 @@ impl Release {
             zips: BTreeSet::new(),
             suggested: None,
             attested: None,
+            witnessed: None,
             link: None,
             registry_warnings: Arc::default(),
             findings: Vec::new(),
@@ -263,6 +267,27 @@ impl Release {
     /// The digests of its archives.
     pub fn archives(&self) -> impl Iterator<Item = &Sha256Digest> {
         self.lines.iter().filter(|(_, line)| matches!(line, ListedLine::Archive(_))).map(|(digest, _)| digest)
+    }
+
+    /// What each of the places that were asked says of the archives.
+    pub fn witnesses(&self) -> Vec<WitnessAnswer> {
+        let archives = self.named_archives();
+        let testimonies = self.witnessed.iter().flat_map(|testimonies| testimonies.iter());
+        let answers = testimonies.map(|testimony| WitnessAnswer {
+            place: testimony.place.clone(),
+            opinion: testimony.opinion(&archives),
+            unanswered: testimony.files.as_ref().err().map(|error| error.message.clone()),
+        });
+        answers.collect()
+    }
+
+    /// The places that have the same archives, each with how many.
+    pub fn agreeing(&self) -> Vec<(WitnessPlace, usize)> {
+        let agrees = |answer: WitnessAnswer| match answer.opinion {
+            Opinion::Agrees(same) => Some((answer.place, same)),
+            Opinion::Differs { .. } | Opinion::Silent => None,
+        };
+        self.witnesses().into_iter().filter_map(agrees).collect()
     }
 
     /// Its archives by the names that its checksums give them; by conventional names where a mirror gives none.

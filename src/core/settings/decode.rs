@@ -23,19 +23,20 @@ use crate::hcl::document::{self, Literal, Problem, Reader, Schema, did_you_mean,
 use crate::platform::Platform;
 use crate::terragrunt::{Environment, Vouched};
 use crate::version::{Constraints, VersionError};
+use crate::witness::WitnessPlace;
 
 const TOP: Schema = Schema {
     name: "",
-    attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms"],
+    attributes: &["platforms", "tool", "source", "link", "exclude", "optional_platforms", "witnesses"],
     blocks: &["policy", "provenance", "host", "index", "ban", "exempt", "level", "terragrunt"],
 };
 const POLICY: Schema = Schema {
     name: " in a policy block",
-    attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
+    attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age", "witnessed"],
     blocks: &[],
 };
 const PROVENANCE: Schema = Schema { name: " in a provenance block", attributes: &["required"], blocks: &[] };
-const HOST: Schema = Schema { name: " in a host block", attributes: &["h1", "signature"], blocks: &[] };
+const HOST: Schema = Schema { name: " in a host block", attributes: &["h1", "signature", "witnesses"], blocks: &[] };
 const INDEX: Schema = Schema { name: " in an index block", attributes: &["url", "trust"], blocks: &[] };
 const BAN: Schema = Schema { name: " in a ban block", attributes: &["versions", "reason"], blocks: &[] };
 const EXEMPT: Schema = Schema {
@@ -91,13 +92,15 @@ impl Reader<'_> {
             link: self.word(body, "link", &LINKS),
             exclude: self.exclude(body),
             optional_platforms: self.optional_platforms(body),
+            witnesses: self.witnesses(body).unwrap_or_default(),
             ..Settings::default()
         };
+        let with_witnesses = hosts_with_witnesses(body);
         let (mut policies, mut provenances, mut units) = (0, 0, 0);
         for block in body.blocks() {
             let twice = match block.ident.as_str() {
                 "policy" => {
-                    settings.policy = self.policy(block);
+                    settings.policy = self.policy(block, &with_witnesses);
                     policies += 1;
                     policies > 1
                 }
@@ -112,7 +115,10 @@ impl Reader<'_> {
                     units += 1;
                     units > 1
                 }
-                "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
+                "host" => self.host(block).is_some_and(|(host, rules, witnesses)| {
+                    settings.host_witnesses.extend(witnesses.map(|witnesses| (host.clone(), witnesses)));
+                    settings.hosts.insert(host, rules).is_some()
+                }),
                 "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
                 "index" => self
                     .index(block)
@@ -165,7 +171,7 @@ impl Reader<'_> {
         lines
     }
 
-    fn policy(&mut self, block: &Block) -> Policy {
+    fn policy(&mut self, block: &Block, with_witnesses: &BTreeSet<String>) -> Policy {
         let body = &block.body;
         self.check_names(body, &POLICY);
         if let Some(label) = block.labels.first() {
@@ -178,7 +184,30 @@ impl Reader<'_> {
             expired_key: self.word(body, "expired_key", &EXPIRED_KEYS),
             h1: self.word(body, "h1", &H1_RULES),
             minimum_age: self.text(body, "minimum_age").and_then(|age| self.keep(&age, age.text.parse())),
+            witnessed: self.witnessed(body, with_witnesses),
         }
+    }
+
+    /// The providers that must have a witness; each must be one that can.
+    fn witnessed(&mut self, body: &Body, with_witnesses: &BTreeSet<String>) -> Vec<ProviderScope> {
+        let scopes = self.texts(body, "witnessed").unwrap_or_default();
+        let mut witnessed = Vec::new();
+        for literal in &scopes {
+            let Some(scope) = self.keep(literal, ProviderScope::parse(literal.text)) else { continue };
+            match scope.without_witness(with_witnesses) {
+                Some(none) => {
+                    let problem = format!("{:?} covers {none}, which no witness can know", literal.text);
+                    self.report(literal.offset, problem);
+                }
+                None => witnessed.push(scope),
+            }
+        }
+        witnessed
+    }
+
+    fn witnesses(&mut self, body: &Body) -> Option<BTreeSet<WitnessPlace>> {
+        let places = self.texts(body, "witnesses")?;
+        Some(places.iter().filter_map(|place| self.keep(place, place.text.parse())).collect())
     }
 
     fn provenance(&mut self, block: &Block) -> Vec<ProviderScope> {
@@ -221,18 +250,24 @@ impl Reader<'_> {
         Some(hosts.iter().filter_map(|host| self.hostname(host)).collect())
     }
 
-    fn host(&mut self, block: &Block) -> Option<(Hostname, HostRules)> {
+    fn host(&mut self, block: &Block) -> Option<(Hostname, HostRules, Option<BTreeSet<WitnessPlace>>)> {
         self.check_names(&block.body, &HOST);
         let signature = self.word(&block.body, "signature", &SIGNATURES);
+        let witnesses = self.witnesses(&block.body);
         let h1 = |reader: &mut Self, body: &Body| reader.word(body, "h1", &H1_RULES);
         // A block that says nothing is a mistake.
-        let h1 = match signature {
-            Some(_) => h1(self, &block.body),
-            None => self.needed(block, "host", "h1", h1),
+        let h1 = if signature.is_some() || witnesses.is_some() {
+            h1(self, &block.body)
+        } else {
+            self.needed(block, "host", "h1", h1)
         };
         let label = self.label(block, "host", "one label, the host")?;
         let host = self.hostname(&label)?;
-        (h1.is_some() || signature.is_some()).then_some((host, HostRules { h1, signature }))
+        if witnesses.iter().flatten().any(|place| *place == WitnessPlace::Registry(host.clone())) {
+            self.report(label.offset, format!("{host} cannot be a witness of itself"));
+        }
+        let says_something = h1.is_some() || signature.is_some() || witnesses.is_some();
+        says_something.then_some((host, HostRules { h1, signature }, witnesses))
     }
 
     fn index(&mut self, block: &Block) -> Option<Index> {
@@ -308,6 +343,13 @@ impl Reader<'_> {
         let refused = |reason| format!("{:?} is not a version constraint: {reason}", literal.text);
         self.keep(literal, Constraints::parse_config(literal.text).map_err(refused))
     }
+}
+
+/// The hosts whose blocks name witnesses.
+fn hosts_with_witnesses(body: &Body) -> BTreeSet<String> {
+    let named = body.blocks().filter(|block| block.ident.as_str() == "host" && block.body.has_attribute("witnesses"));
+    let hosts = named.filter_map(|block| Hostname::parse(block.labels.first()?.as_str()).ok());
+    hosts.map(|host| host.as_ascii().to_owned()).collect()
 }
 
 /// A day of the Gregorian calendar, from year 1 to 9999: `YYYY-MM-DD`.

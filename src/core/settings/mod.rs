@@ -26,6 +26,7 @@ use crate::finding::{Level, Rule};
 use crate::platform::Platform;
 use crate::terragrunt::{Environment, Vouched};
 use crate::version::{Constraints, Version};
+use crate::witness::{REBUILT, WitnessPlace};
 
 pub use decode::{Date, DateError};
 pub use decode::{LINKS, decode};
@@ -56,6 +57,10 @@ pub struct Settings {
     /// The providers whose releases need provenance, pinned or not.
     pub provenance_required: Vec<ProviderScope>,
     pub hosts: BTreeMap<Hostname, HostRules>,
+    /// Who is asked about new releases of the public registries.
+    pub witnesses: BTreeSet<WitnessPlace>,
+    /// The same for other registries, by host.
+    pub host_witnesses: BTreeMap<Hostname, BTreeSet<WitnessPlace>>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
     /// Shared, as each nested file repeats those around it.
@@ -136,7 +141,9 @@ impl Settings {
         let lists = [self.bans.len(), self.exemptions.len(), self.exclude.len(), self.optional_platforms.len()];
         let lists = lists.into_iter().chain([self.provenance_required.len()]);
         let maps = [self.hosts.len(), self.indexes.len(), self.levels.len(), self.unit_environment.len()];
-        let sets = [self.vouched.plain.len(), self.vouched.harmless.len()];
+        let witnesses = self.host_witnesses.values().map(BTreeSet::len).sum();
+        let sets = [self.vouched.plain.len(), self.vouched.harmless.len(), self.witnesses.len(), witnesses];
+        let sets = sets.into_iter().chain([self.policy.witnessed.len()]);
         if lists.chain(maps).chain(sets).sum::<usize>() <= MOST_ENTRIES {
             return Ok(self);
         }
@@ -204,7 +211,15 @@ impl Settings {
         self.provenance_required.iter().any(|scope| scope.covers(addr))
     }
 
-    /// The level of a rule, if the settings change it.
+    /// Who may be asked about a release of a provider: what its `host` block names, else the witnesses of the public registries.
+    pub fn witnesses_of(&self, addr: &ProviderAddr) -> Vec<WitnessPlace> {
+        let own = self.host_witnesses.get(addr.host());
+        let is_public = [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::default_registry_host);
+        let shared = Some(&self.witnesses).filter(|_| is_public.contains(&addr.host().as_ascii()));
+        let places = own.or(shared).into_iter().flatten();
+        places.filter(|place| place.inquiry(addr).is_some()).cloned().collect()
+    }
+
     /// Adds platforms that are wanted whatever the settings say.
     pub fn want_platforms(&mut self, always: &[&str]) {
         for platform in always.iter().filter_map(|text| text.parse().ok()) {
@@ -280,6 +295,11 @@ impl Settings {
             plain: self.vouched.plain.into_iter().chain(outer.vouched.plain).collect(),
             harmless: self.vouched.harmless.into_iter().chain(outer.vouched.harmless).collect(),
         };
+        let witnesses = self.witnesses.into_iter().chain(outer.witnesses).collect();
+        let mut host_witnesses = self.host_witnesses;
+        for (host, places) in outer.host_witnesses {
+            host_witnesses.entry(host).or_default().extend(places);
+        }
         let mut indexes = self.indexes;
         for (name, index) in outer.indexes {
             let trust = indexes.get(&name).map_or(index.trust, |nested| nested.trust.max(index.trust));
@@ -297,6 +317,8 @@ impl Settings {
             policy: self.policy.and(outer.policy),
             provenance_required: joined(self.provenance_required, outer.provenance_required),
             hosts,
+            witnesses,
+            host_witnesses,
             bans: joined(self.bans, outer.bans),
             levels,
             unit_environment,
@@ -320,8 +342,9 @@ impl Settings {
         let indexes = indexes.collect();
         let others = other.bans.iter().filter(|ban| !self.bans.contains(ban));
         let bans = self.bans.iter().chain(others).cloned().collect();
-        let (policy, hosts, provenance_required) = (both.policy, both.hosts, both.provenance_required);
-        Settings { policy, provenance_required, hosts, indexes, bans, exemptions, levels, ..self }
+        let Settings { policy, hosts, provenance_required, witnesses, host_witnesses, .. } = both;
+        let both = Settings { policy, hosts, provenance_required, witnesses, host_witnesses, ..self };
+        Settings { indexes, bans, exemptions, levels, ..both }
     }
 
     /// True if the policy, the host rules or the bans of this file are enforced by a rule.
@@ -329,7 +352,9 @@ impl Settings {
         let bans: &[Rule] = if self.bans.is_empty() { &[] } else { &[Rule::Banned] };
         let of_hosts = self.hosts.values().copied().flat_map(HostRules::enforced_by).copied();
         let provenance = if self.provenance_required.is_empty() { &[][..] } else { &REQUIRED[..] };
-        let bans = bans.iter().chain(provenance);
+        let is_witnessed = !self.witnesses.is_empty() || !self.host_witnesses.is_empty();
+        let witnesses: &[Rule] = if is_witnessed { &[Rule::WitnessDiffers] } else { &[] };
+        let bans = bans.iter().chain(provenance).chain(witnesses);
         let mut rules = bans.copied().chain(self.policy.enforced_by()).chain(of_hosts);
         rules.any(|enforcing| enforcing.id() == rule)
     }
@@ -372,6 +397,19 @@ impl ProviderScope {
 
     pub fn covers(&self, addr: &ProviderAddr) -> bool {
         self.patterns.iter().any(|pattern| pattern.matches(addr))
+    }
+
+    /// What it covers that no witness can know; `with_witnesses` are hosts whose blocks name some.
+    pub fn without_witness(&self, with_witnesses: &BTreeSet<String>) -> Option<String> {
+        let [terraform, tofu] = [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::default_registry_host);
+        self.patterns.iter().find_map(|pattern| {
+            let rebuilt = REBUILT.iter().find(|namespace| pattern.reaches(terraform, namespace));
+            if let Some(namespace) = rebuilt {
+                return Some(format!("{terraform}/{namespace}/*"));
+            }
+            let is_known = |host: &String| [terraform, tofu].contains(&&**host) || with_witnesses.contains(host);
+            pattern.host_text().filter(|host| !is_known(host)).map(|host| format!("the registry {host}"))
+        })
     }
 
     pub fn includes(&self, other: &Self) -> bool {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::{Ban, Date, Settings};
+use super::{Ban, Date, ProviderScope, Settings};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -27,6 +27,8 @@ pub struct Policy {
     /// Which `h1:` are written.
     pub h1: Option<H1Rule>,
     pub minimum_age: Option<Age>,
+    /// The providers of which a witness has to have new releases.
+    pub witnessed: Vec<ProviderScope>,
 }
 
 /// What the settings demand of the versions of one provider. Every version is judged here, whether an entry records it or
@@ -129,17 +131,23 @@ impl Policy {
         self.hosts.as_ref().is_none_or(|hosts| hosts.contains(host))
     }
 
+    /// True if a witness has to have new releases of a provider.
+    pub fn demands_witness(&self, addr: &ProviderAddr) -> bool {
+        self.witnessed.iter().any(|scope| scope.covers(addr))
+    }
+
     pub fn allows_module_host(&self, host: &str) -> bool {
         allow_module_host(self.module_hosts.as_ref(), host).is_ok()
     }
 
     /// The rules that what is stated is enforced by: nested files may not lift them. Every field has its word here.
     pub(super) fn enforced_by(&self) -> Vec<Rule> {
-        let Self { hosts, module_hosts, signature, expired_key, h1: _, minimum_age } = self;
+        let Self { hosts, module_hosts, signature, expired_key, h1: _, minimum_age, witnessed } = self;
         let stated = [
             (hosts.is_some() || module_hosts.is_some(), Rule::HostNotAllowed),
             (expired_key.is_some_and(|stated| stated > ExpiredKeyRule::Allow), Rule::ExpiredKey),
             (minimum_age.is_some(), Rule::TooYoung),
+            (!witnessed.is_empty(), Rule::WitnessMissing),
         ];
         let of_signature = signature.map_or(&[][..], SignatureRule::enforced_by);
         of_signature
@@ -160,6 +168,7 @@ impl Policy {
             expired_key: self.expired_key.max(other.expired_key),
             h1: self.h1.max(other.h1),
             minimum_age: self.minimum_age.max(other.minimum_age),
+            witnessed: self.witnessed.into_iter().chain(other.witnessed).collect(),
         }
     }
 }

@@ -288,8 +288,15 @@ pub fn similar_name(addr: &ProviderAddr, used: &UsedNames) -> Option<Finding> {
 
 /// That a well-known provider is signed by a key that its publisher is not known by, unless the trust file says why that
 /// signer is accepted.
-pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
-    let publisher = publisher(addr).filter(|it| it.is_complete)?;
+///
+/// `announced` is the level for publishers that announce all their keys; those of which some are listed may have others.
+pub fn unexpected_publisher(
+    pins: Option<&Pins>,
+    addr: &ProviderAddr,
+    signer: &Signer,
+    announced: Level,
+) -> Option<Finding> {
+    let publisher = publisher(addr)?;
     if is_known_by(publisher, signer) {
         return None;
     }
@@ -300,7 +307,8 @@ pub fn unexpected_publisher(pins: Option<&Pins>, addr: &ProviderAddr, signer: &S
         Signer::Key(_) => format!("{addr} is {}, which is no known key of {}", signed_by(signer), publisher.name),
         Signer::Unsigned => format!("{addr} is not signed, though {} signs its releases", publisher.name),
     };
-    Some(by_signer(Finding::new(Rule::UnexpectedPublisher, message).about(addr), signer))
+    let level = if publisher.is_complete { announced } else { Level::Warn };
+    Some(by_signer(Finding::new(Rule::UnexpectedPublisher, message).about(addr), signer).unless_stated(level))
 }
 
 /// True if a signer is the publisher's own key.
@@ -382,10 +390,10 @@ mod tests {
     fn publishers_are_known_by_their_keys() {
         let found = |name: &str, signer: &str| {
             let addr = ProviderAddr::parse(name, Dialect::Terraform).unwrap();
-            unexpected_publisher(None, &addr, &signer.parse().unwrap()).map(|finding| finding.rule)
+            unexpected_publisher(None, &addr, &signer.parse().unwrap(), Level::Deny).map(|finding| finding.level())
         };
         let hashicorp = "C874011F0AB405110D02105534365D9472D7468F";
-        let unexpected = Some(Rule::UnexpectedPublisher);
+        let unexpected = Some(Level::Deny);
         assert_eq!(found("hashicorp/aws", hashicorp), None);
         assert_eq!(found("hashicorp/aws", &"A".repeat(40)), unexpected);
         assert_eq!(found("hashicorp/aws", "unsigned"), unexpected);
@@ -393,7 +401,7 @@ mod tests {
         assert_eq!(found("registry.opentofu.org/hashicorp/aws", hashicorp), unexpected);
         assert_eq!(found("acme/widget", &"A".repeat(40)), None);
         // Of others, not all keys are known.
-        assert_eq!(found("datadog/datadog", &"A".repeat(40)), None);
+        assert_eq!(found("datadog/datadog", &"A".repeat(40)), Some(Level::Warn));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::provenance::judge_release;
-use super::{JudgedEntry, Unanswered, Verified, entry};
+use super::{JudgedEntry, Unanswered, Verified, entry, judge_witnesses};
 use crate::addr::ProviderAddr;
 use crate::diff;
 use crate::error::{Error, ErrorKind};
@@ -47,8 +47,8 @@ impl JudgedEntry<'_> {
             Lookup::Known(release) => {
                 let unanswered = release.inconclusive.iter().filter(|_| !open.is_empty());
                 verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
-                let unknown = self.provenance(release).unknown;
-                verified.inconclusive.extend(unknown.iter().map(|error| self.unanswered(error)));
+                let unknown = [self.provenance(release).unknown, self.witnesses(release).unknown];
+                verified.inconclusive.extend(unknown.iter().flatten().map(|error| self.unanswered(error)));
                 let none_fits = proven.is_empty() && open.is_empty();
                 findings.extend(self.refuted(release, &of(&HashStatus::is_refuted), none_fits));
             }
@@ -340,7 +340,8 @@ impl JudgedEntry<'_> {
                 let mut findings: Vec<Finding> = noticed.collect();
                 findings.extend(self.signer(release));
                 findings.extend(self.publisher(release));
-                findings.extend(self.provenance(release).findings.into_iter().map(|it| it.at(self.version_at())));
+                let of_origin = [self.provenance(release).findings, self.witnesses(release).findings];
+                findings.extend(of_origin.into_iter().flatten().map(|it| it.at(self.version_at())));
                 findings.extend(self.mirror(release));
                 findings.extend(self.age(release));
                 findings
@@ -407,7 +408,8 @@ impl JudgedEntry<'_> {
     fn publisher(&self, release: &Release) -> Option<Finding> {
         let signer = release.signer.as_ref()?;
         let is_concerned = self.subject.before.is_none() || self.is_changed();
-        let unexpected = || entry::unexpected_publisher(self.subject.pins, self.addr, signer);
+        let announced = if self.subject.before.is_some() { Level::Deny } else { Level::Warn };
+        let unexpected = || entry::unexpected_publisher(self.subject.pins, self.addr, signer, announced);
         let finding = is_concerned.then(unexpected).flatten()?;
         Some(finding.of_version(&self.entry.version).at(self.version_at()))
     }
@@ -417,6 +419,11 @@ impl JudgedEntry<'_> {
         let is_concerned = self.subject.before.is_none() || self.is_changed();
         let judge = || judge_release(self.subject.pins, self.subject.settings, release);
         is_concerned.then(judge).unwrap_or_default()
+    }
+
+    /// What other places say of a release that is new.
+    fn witnesses(&self, release: &Release) -> Judged {
+        judge_witnesses(self.subject.settings, release, self.subject.now)
     }
 
     fn age(&self, release: &Release) -> Option<Finding> {

@@ -23,6 +23,7 @@ mod realworld_tests;
 #[cfg(test)]
 mod tests;
 mod weakened;
+mod witness;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,6 +34,7 @@ pub use entry::{init_changes, uncovered, unreachable_from_state};
 pub use found::Completion;
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
 pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
+pub use witness::judge_witnesses;
 
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;

@@ -76,6 +76,7 @@ pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<We
     found.extend(minimum_age(old, new));
     found.extend(source(old, new));
     found.extend(provenance(old, new));
+    found.extend(witnesses(old, new));
     let excluded: HashSet<&Exclude> = own(&old.exclude, outer.old.exclude).iter().collect();
     let left_out = own(&new.exclude, outer.new.exclude).iter().filter(|exclude| !excluded.contains(exclude));
     found.extend(left_out.filter(|exclude| !old.exclude.contains(exclude)).map(|exclude| {
@@ -193,6 +194,30 @@ fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
         other => format!("source is \"{other}\", so packages come from there; before, \"{was}\""),
     };
     Some(weakening("source", message))
+}
+
+/// Who is not asked any more, and for whom nobody has to answer any more.
+fn witnesses(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let gone = old.witnesses.difference(&new.witnesses);
+    let gone = gone.map(|place| weakening("witnesses", format!("{place} is no longer asked about new releases")));
+    let mut found: Vec<Weakening> = gone.collect();
+    for (host, places) in &old.host_witnesses {
+        let left = new.host_witnesses.get(host);
+        let gone = places.iter().filter(|place| left.is_none_or(|left| !left.contains(place)));
+        found.extend(gone.map(|place| {
+            let message = format!("{place} is no longer asked about new releases of {host}");
+            weakening(format!("host \"{host}\""), message)
+        }));
+    }
+    let is_lost = |scope: &&ProviderScope| !new.policy.witnessed.iter().any(|kept| kept.includes(scope));
+    found.extend(
+        old.policy
+            .witnessed
+            .iter()
+            .filter(is_lost)
+            .map(|scope| weakening("witnessed", format!("new releases of {scope} need no witness any more"))),
+    );
+    found
 }
 
 fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {

@@ -10,7 +10,7 @@ use crate::disk::linking::size_of;
 use crate::disk::own::OwnFolder;
 use crate::disk::package_store::PackageStore;
 use crate::disk::waiting::{self, Waited};
-use crate::disk::{advisories, cache, provenance};
+use crate::disk::{advisories, agreements, cache, provenance};
 
 /// Where module packages are in their folder, and what is written last of each.
 const PACKAGES: &str = "packages";
@@ -78,7 +78,8 @@ impl Cache {
             Prune::All => files_in(folder, LAYOUT),
             Prune::Imported => Vec::new(),
             Prune::OlderThan(time) => {
-                [cache::FOLDER, release::FOLDER, programs::PROGRAMS, advisories::FOLDER, provenance::FOLDER]
+                let [advisories, agreements] = [advisories::FOLDER, agreements::FOLDER];
+                [cache::FOLDER, release::FOLDER, programs::PROGRAMS, advisories, provenance::FOLDER, agreements]
                     .iter()
                     .flat_map(|kind| files_in(folder, Path::new(LAYOUT).join(kind)))
                     .filter(|file| written(file).is_some_and(|at| at < time))

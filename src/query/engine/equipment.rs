@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use super::archives::DownloadBudget;
+use super::witnesses::WitnessAccess;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -72,6 +73,8 @@ pub struct Equipment {
     pub dialect: Dialect,
     /// Who knows where releases were built; `None` if no request may be sent.
     pub attestations: Option<AttestationService>,
+    /// Who else knows releases; `None` if no request may be sent.
+    pub witnesses: Option<Arc<WitnessAccess>>,
 }
 
 /// Runs one task for each item, all at once, and collects what they give.

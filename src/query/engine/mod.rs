@@ -17,6 +17,7 @@ mod registry_release;
 mod search;
 mod shared_index;
 mod sources;
+mod witnesses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub use archives::{Destination, DownloadBudget};
 pub use equipment::{Equipment, GatherOptions, UnusedMirrors};
 pub use fetch::{FetchAnswer, FetchOrder, FetchedPackage, unrecorded};
 pub use sources::SourceSet;
+pub use witnesses::{SilentPlaces, WitnessAccess};
 
 /// One source, with its answers so far.
 #[derive(Debug, Clone)]

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::archives::DownloadBudget;
 use super::equipment::{Equipment, GatherOptions, UnusedMirrors, each};
 use super::provenance::Attestations;
+use super::witnesses::{Heard, Inquiries};
 use super::{SourceState, joined, unexplained};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
@@ -19,6 +20,7 @@ use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::parallel;
+use crate::platform::Platform;
 use crate::query::question::{Answer, Goal, Query, Refusal, Selected, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events};
@@ -38,6 +40,7 @@ pub struct SourceSet {
     threads: Arc<OnceLock<Threads>>,
     events: Events,
     attestations: Attestations,
+    witnesses: Arc<Inquiries>,
     unused: UnusedMirrors,
 }
 
@@ -48,9 +51,10 @@ impl SourceSet {
         let GatherOptions { sources, equipment, unused } = options;
         let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
         let sources = sources.collect();
-        let Equipment { budget, threads, events, attestations, cache, .. } = equipment;
-        let attestations = Attestations::new(attestations, cache, events.clone());
-        Self { sources, answers: Shared::new(), budget, threads, events, attestations, unused }
+        let Equipment { budget, threads, events, attestations, witnesses, cache, .. } = equipment;
+        let attestations = Attestations::new(attestations, Arc::clone(&cache), events.clone());
+        let witnesses = Arc::new(Inquiries::new(witnesses, cache, events.clone()));
+        Self { sources, answers: Shared::new(), budget, threads, events, attestations, witnesses, unused }
     }
 
     /// The answers to the queries of each root module, in the order given.
@@ -188,26 +192,36 @@ impl SourceSet {
         let available = available.map_err(|refusal| not_there(refusal, query))?;
         let Choice { version, passed_over } = self.select(addr, query, &available).await?;
         let (key, offers) = ((addr.clone(), version), union(&available));
-        let (mut parts, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), query.clone());
-        for (source, offers) in available.iter().filter(|_| query.goal != Goal::Version) {
-            if !has(offers, &key.1) {
-                source.require_version(&key, query)?;
-                continue;
-            }
-            let part = source.release(&key, &wanted, packages.take(), &mut seen);
-            parts.push(Box::pin(part).await?);
-            if query.goal == Goal::Packages {
-                wanted.platforms = parts.iter().last().into_iter().flat_map(|it| it.missing.keys().cloned()).collect();
-                if wanted.platforms.is_empty() {
-                    break;
+        let gathered = async {
+            let (mut parts, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), query.clone());
+            for (source, offers) in available.iter().filter(|_| query.goal != Goal::Version) {
+                if !has(offers, &key.1) {
+                    source.require_version(&key, query)?;
+                    continue;
+                }
+                let part = source.release(&key, &wanted, packages.take(), &mut seen);
+                parts.push(Box::pin(part).await?);
+                if query.goal == Goal::Packages {
+                    let missing = parts.iter().last().into_iter().flat_map(|it: &Selected| it.missing.keys().cloned());
+                    wanted.platforms = missing.collect();
+                    if wanted.platforms.is_empty() {
+                        break;
+                    }
                 }
             }
-        }
+            Ok::<_, Refusal>(parts)
+        };
+        let witnessed = self.witnessed(&key, query, &available);
+        let (parts, witnessed) = tokio::join!(Box::pin(gathered), Box::pin(witnessed));
+        let parts = parts?;
         let warnings = warnings(addr, &available).await;
         let nothing = || Selected::new(Release::new(key.0.clone(), key.1.clone()));
         let mut selected = joined(parts, query).unwrap_or_else(nothing);
         let unexplained = unexplained(&selected.release, query, place(&available).is_none());
         let release = &mut selected.release;
+        if let Some(heard) = witnessed {
+            release.witnessed = Some(Box::pin(self.witnesses.settled(heard, release)).await);
+        }
         if query.goal != Goal::Version {
             Box::pin(self.attestations.attest(release, &query.rules.provenance)).await;
         }
@@ -219,6 +233,22 @@ impl SourceSet {
         let before = offers.iter().map(|offer| &offer.version).filter(|version| **version < key.1);
         let older = newest_allowed(before, &query.constraints).cloned();
         Ok(Selected { newest: newer(&offers, &key.1), older, passed_over, ..selected })
+    }
+
+    /// What other places say of a release that is new, if its origin serves it: about what a mirror serves nobody else knows.
+    async fn witnessed(&self, key: &ReleaseKey, query: &Query, available: &[Available<'_>]) -> Option<Heard> {
+        let places = query.rules.witnesses.as_ref()?;
+        let is_asked = matches!(query.goal, Goal::Packages | Goal::Hashes(_)) && query.recorded_as(&key.1).is_none();
+        if !is_asked {
+            return None;
+        }
+        let [(SourceState::Registry(_), offers)] = available else { return Some(Heard::default()) };
+        let offer = offers.iter().find(|offer| offer.version == key.1);
+        let likely = query.platforms.iter().cloned().chain([Platform::host()]);
+        let offered: &[Platform] = offer.map_or(&[], |offer| &offer.platforms);
+        let platform = likely.clone().find(|platform| offered.contains(platform)).or_else(|| offered.first().cloned());
+        let platform = platform.or_else(|| likely.clone().next())?;
+        self.witnesses.hear(key, places, platform).await
     }
 
     /// The sources that have a provider, with its versions. That one does not have it is passed over; any other failure

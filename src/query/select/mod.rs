@@ -19,6 +19,7 @@ use crate::settings::{Basis, Candidate, Index, Objection, SignatureRule, Version
 use crate::step::Step;
 use crate::trust::pins::Pins;
 use crate::version::{Constraints, Version};
+use crate::witness::WitnessPlace;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Candidates<'a> {
@@ -375,6 +376,8 @@ pub struct Rules {
     pub versions: VersionPolicy,
     /// Whether it is asked where the release was built.
     pub provenance: ProvenanceRule,
+    /// Which places are asked what the archives of a new release are; `None` if no question is to be asked.
+    pub witnesses: Option<Arc<[WitnessPlace]>>,
 }
 
 /// Whether it is asked where a release was built, and in which repository.
@@ -421,6 +424,7 @@ impl Default for Rules {
             unnamed: BTreeSet::new(),
             versions: VersionPolicy::default(),
             provenance: ProvenanceRule::NotAsked,
+            witnesses: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
 use crate::platform::Platform;
+use crate::report::annotation::same_archives;
 use crate::report::groups::grouped;
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
@@ -17,6 +18,7 @@ use crate::report::style::{Detail, Style};
 use crate::topics::{TOPICS, of_rule};
 use crate::trust;
 use crate::trust::publishers::publisher;
+use crate::witness::{Opinion, WitnessAnswer};
 
 pub(super) fn explained(explained: &Explained, style: Style) -> Vec<Part> {
     vec![match explained {
@@ -115,6 +117,7 @@ fn provider(provider: &ExplainedProvider, style: Style) -> Vec<TextLine> {
         let RecordedAt { address, version, .. } = &explained.entry;
         lines.push(TextLine::new(format!("{address} {version} in {}", places(&recorded, style))));
         lines.extend(signers(&explained));
+        lines.extend(explained.witnesses.as_deref().into_iter().flat_map(witnesses));
         let ExplainedEntry { hashes, build, .. } = explained;
         for RecordedHash { hash, origin: from } in hashes {
             let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
@@ -148,6 +151,23 @@ fn signers(explained: &ExplainedEntry) -> Vec<TextLine> {
         below(format!("key of {}: {}, see ", publisher.name, key.fingerprint)).code(key.source)
     });
     [below(signer), below(remembered)].into_iter().chain(announced).collect()
+}
+
+/// What other places say of the release.
+fn witnesses(answers: &[WitnessAnswer]) -> Vec<TextLine> {
+    let below = |text: String| TextLine::new(text).indented(2);
+    if answers.is_empty() {
+        return vec![below("the settings name no witness that can have its archives".to_owned())];
+    }
+    let said = answers.iter().map(|WitnessAnswer { place, opinion, unanswered }| match (opinion, unanswered) {
+        (Opinion::Agrees(count), _) => format!("{place} has {}", same_archives(*count)),
+        (Opinion::Differs { file, here, there }, _) => {
+            format!("{place} has another {file}: {} there, {} here", there.to_hex(), here.to_hex())
+        }
+        (Opinion::Silent, Some(why)) => format!("{place} says nothing of it: {why}"),
+        (Opinion::Silent, None) => format!("{place} has none of its archives"),
+    });
+    said.map(below).collect()
 }
 
 fn list(platforms: &BTreeSet<Platform>) -> String {

@@ -56,6 +56,9 @@ pub(super) fn review(review: &Review) -> Map<String, Value> {
 /// A change that was made; for a move also its old address, signer and whether its archives are identical.
 fn made(change: &Change) -> Value {
     let mut object = self::change(change);
+    if !change.witnesses.is_empty() {
+        object["witnesses"] = witnesses(change);
+    }
     if let Some(from) = &change.moved_from {
         object["moved_from"] = json!(from);
         object["archives"] = json!(change.identical.then_some("identical"));
@@ -94,6 +97,7 @@ fn reviewed(change: &Change) -> Value {
     object["requirement_changes"] = change.callers.iter().map(caller).collect();
     object["signer"] = json!(change.signer);
     object["standing"] = json!(change.signer.as_ref().map(|_| change.standing));
+    object["witnesses"] = witnesses(change);
     object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["registry_warnings"] = json!(*change.registry_warnings);
     object["signed"] = json!(change.signed.map(|signed| signed.date));
@@ -101,6 +105,15 @@ fn reviewed(change: &Change) -> Value {
     object["required_by"] = json!(change.required_by.known());
     object["line"] = json!(change.position.map(|position| position.line));
     object
+}
+
+/// The other places that have the same archives.
+fn witnesses(change: &Change) -> Value {
+    change
+        .witnesses
+        .iter()
+        .map(|(place, archives)| json!({ "place": place.to_string(), "archives": archives }))
+        .collect()
 }
 
 fn caller(caller: &OriginChange) -> Value {

@@ -32,6 +32,7 @@ fn mirror(top: &Path, name: &str, packages: &[&str]) -> Source {
 fn sources(sources: Vec<(Filter, Source)>) -> Arc<SourceSet> {
     let equipment = Equipment {
         attestations: None,
+        witnesses: None,
         cache: Arc::new(Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() })),
         events: Events::ignored(),
         budget: Arc::default(),
