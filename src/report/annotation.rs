@@ -232,7 +232,7 @@ pub(super) fn signed(change: &Change) -> Option<String> {
 
 /// `; the same 12 archives at registry.opentofu.org`, where a release is used for the first time.
 fn witnessed(change: &Change) -> String {
-    if change.standing != Standing::FirstUse {
+    if !matches!(change.standing, Standing::FirstUse | Standing::PinnedHere) {
         return String::new();
     }
     let places = change.witnesses.iter().map(|(place, count)| format!("; {} at {place}", same_archives(*count)));

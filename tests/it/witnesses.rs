@@ -160,6 +160,8 @@ fn the_gate_asks_about_what_a_change_brings() {
     commit(&workspace, "as before");
     other.forget_requests();
     let judged = run(&workspace, &registry, &gate);
+    let shown = workspace.tflock(&registry, [&gate[..], &["--format", "markdown"]].concat());
+    assert!(shown.stdout.contains("(pinned by this change; the same 2 archives at"), "{shown}");
     // An agreement is kept, so none is asked for once more.
     assert!(!judged.stdout.contains("witness-") && other.requests().is_empty(), "{judged}");
     run(&workspace, &registry, &["verify", "--base", "origin/main", "--offline"]);
