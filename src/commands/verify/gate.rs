@@ -29,7 +29,7 @@ use crate::path::{shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
-use crate::verify::{Completion, Verified};
+use crate::verify::{Completion, Unanswered, Verified};
 use crate::words::{counted, first_of};
 use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope};
@@ -59,8 +59,18 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     if base.is_some() && !scope.offline {
         outside(services)?;
     }
+    let mut not_read = Vec::new();
     if let Some(base) = &base {
         add_gone(base, exclusions.as_ref(), &mut targets, scope);
+        for (path, error) in base.instances(&starts(scope), exclusions.as_ref()) {
+            if options.tolerate_inconclusive {
+                not_read.push(format!("inconclusive: {error}"));
+            } else {
+                let unanswered = Unanswered { error, changed: false };
+                let verified = Verified { inconclusive: vec![unanswered], ..verified(base) };
+                targets.outcomes.push(RootOutcome::of(path, Body::Verified(verified)));
+            }
+        }
     } else {
         // The change may have removed the last root module.
         targets = targets.or_none()?;
@@ -121,6 +131,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut notes = Notes::from(notes);
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(not_judged(&nested));
+    notes.extend(not_read);
     notes.extend(of_units);
     notes.extend(targets.notes_on_units());
     notes.extend(not_considered(&outcome, services.variables()));

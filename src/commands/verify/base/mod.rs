@@ -4,6 +4,7 @@
 
 mod comments;
 mod hidden;
+mod instances;
 mod kinds;
 mod removed;
 mod snapshot;
