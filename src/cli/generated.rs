@@ -133,8 +133,8 @@ mod tests {
     /// A command with its arguments, or the commands below it, and what it does.
     fn row(command: &clap::Command) -> String {
         let below: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let arguments = command.get_positionals().map(|argument| format!(" {argument}")).collect::<String>();
-        let shown = if below.is_empty() { arguments } else { format!(" {}", below.join("|")) };
+        let arguments: Vec<String> = command.get_positionals().map(|argument| format!(" {argument}")).collect();
+        let shown = if below.is_empty() { arguments.concat() } else { format!(" {}", below.join("|")) };
         cells(&format!("{}{shown}", command.get_name()), &command.get_about().unwrap().to_string())
     }
 

@@ -38,7 +38,7 @@ use crate::workspace::{ProviderNames, RunSettings};
 ///
 /// Shows what a rule means and what to do about it; which entry, version and platform a hash belongs to; or, for a source
 /// address, what each hash of its entry belongs to. Does not use the network: it shows what earlier runs learned; with --online it
-/// asks the witnesses that the settings name.
+/// queries the witnesses that the settings name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random\n  tflock explain acme/widget --online"
@@ -51,7 +51,7 @@ pub(crate) struct ExplainArgs {
     /// Look at the lock file of every root module below.
     #[arg(short, long)]
     pub(crate) recursive: bool,
-    /// Of a provider: ask the `witnesses` of the settings what its archives are.
+    /// For a provider: query the `witnesses` of the settings about its archives.
     #[arg(long, conflicts_with = "offline")]
     pub(crate) online: bool,
     #[command(flatten)]
@@ -274,8 +274,8 @@ impl ReadRoots {
         services.events_for(Some(self.dialect));
         let cache = Arc::new(services.open_cache(&directories));
         let sources = PackageSources::new(services, &cache);
-        let queried = locked.iter().map(|of| (of, of.0.settings().source(), std::iter::once(&addr)));
-        for Group { members, opened } in sources.groups(queried) {
+        let places = locked.iter().map(|of| (of, of.0.settings().source(), std::iter::once(&addr)));
+        for Group { members, opened } in sources.groups(places) {
             let Some(session) = opened? else { continue };
             let mut queries: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
             for (root, version) in members {

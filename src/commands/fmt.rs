@@ -26,7 +26,7 @@ use crate::{modulelock, settings};
 /// Write the lock file as the tools write it.
 ///
 /// Rewrites dependency lock files in their canonical text: order, spacing, each hash once. Refuses what the tools refuse.
-/// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
+/// Without FILE, it formats the lock file of the root module; `-` reads standard input and writes standard output.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:./.terraform.lock.hcl | tflock fmt -"

@@ -34,7 +34,7 @@ use crate::{lockfile, modulelock, settings, trust, verify};
 ///
 /// Shows in at most 15 lines how many root modules there are, which versions of providers they lock, which platforms are
 /// missing and where, whose signers are not remembered, what `tflock verify` would deny, and what changed since the last
-/// commit. Uses no network and changes nothing. `tflock` alone does the same where root modules are.
+/// commit. Uses no network and changes nothing. `tflock` alone does the same if there are root modules.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock status\n  tflock status --format json",

@@ -59,7 +59,7 @@ pub(crate) struct UpgradeArgs {
     pub(crate) step: Option<select::VersionStep>,
     /// Skip releases signed after: YYYY-MM-DD, 7d, 12h.
     ///
-    /// After the end of a day (UTC), or within the time before now.
+    /// A date means the end of that day in UTC; an age, that long before now.
     #[arg(long, value_name = "WHEN")]
     exclude_newer: Option<Limit>,
     /// Also rewrite a constraint that excludes the version.

@@ -41,8 +41,9 @@ struct Program {
 /// The table of the topic, and where more is.
 fn exit_codes() -> String {
     let rows = Topic::named("exit-codes").into_iter().flat_map(Topic::rows);
-    let rows: String = rows.map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
-    format!("Exit codes:\n{rows}\n`tflock explain` lists rules and topics: settings, trust, environment and others.")
+    let rows: Vec<String> = rows.map(|(code, meaning)| format!("  {code}  {meaning}")).collect();
+    let rows = rows.join("\n");
+    format!("Exit codes:\n{rows}\n\n`tflock explain` lists rules and topics: settings, trust, environment and others.")
 }
 
 /// The parsed command line.

@@ -111,8 +111,7 @@ fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
     let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
     let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
     let finding = |key: &ModuleKey| {
-        let message =
-            format!("nothing is locked yet of {}, and --no-first-use does not allow a first time", key.repository());
+        let message = format!("{} is not locked yet, and --no-first-use does not allow a first use", key.repository());
         Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
     };
     new.map(finding).collect()

@@ -45,10 +45,10 @@ pub(crate) struct MergeArgs {
     /// The common ancestor (%O).
     #[arg(value_name = "BASE", required_unless_present = "resolve")]
     base: Option<PathBuf>,
-    /// Ours, which takes the result (%A).
+    /// Our version, which the result replaces (%A).
     #[arg(value_name = "OURS", required_unless_present = "resolve")]
     ours: Option<PathBuf>,
-    /// Theirs (%B).
+    /// Their version (%B).
     #[arg(value_name = "THEIRS", required_unless_present = "resolve")]
     theirs: Option<PathBuf>,
     /// The length of conflict markers (%L).

@@ -128,7 +128,7 @@ impl PlaceQuery<'_, '_> {
         checked(self.rotates, pattern, earlier.as_deref(), reason)?;
         let (place, updates) = self.find(store.pins(), notes)?;
         let place = replacing(earlier.as_deref(), place, reason);
-        notes.extend(earlier.iter().map(|earlier| format!("before, {pattern} was to be built by {earlier}")));
+        notes.extend(earlier.iter().map(|earlier| format!("before, {pattern} had to be built by {earlier}")));
         let changed = store.change(&Identities::new(), &services.interrupt, |pins| {
             updates.iter().try_for_each(|update| update.apply(pins).map(drop))?;
             let pin = pins.counting(pattern).cloned().unwrap_or_default();

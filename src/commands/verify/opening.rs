@@ -104,7 +104,7 @@ fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Op
 }
 
 pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
-    let message = "this root module is in a git repository within the working tree, which has its own gate";
+    let message = "this root module belongs to a nested Git repository, which has its own gate";
     let error = Error::new(ErrorKind::Usage, message).in_file(path);
     error.hint(step!("run `tflock verify --base REV` in a clone of that repository"))
 }

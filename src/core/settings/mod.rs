@@ -343,7 +343,7 @@ impl Settings {
         let others = other.bans.iter().filter(|ban| !self.bans.contains(ban));
         let bans = self.bans.iter().chain(others).cloned().collect();
         let Settings { policy, hosts, provenance_required, witnesses, host_witnesses, .. } = both;
-        let both = Settings { policy, hosts, provenance_required, witnesses, host_witnesses, ..self };
+        let both = Settings { policy, provenance_required, hosts, witnesses, host_witnesses, ..self };
         Settings { indexes, bans, exemptions, levels, ..both }
     }
 

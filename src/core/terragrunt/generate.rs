@@ -112,7 +112,7 @@ impl BlockPart<'_> {
         let known = |name: &str| arguments.get(name).map(|value| self.names.known(value)).transpose();
         let word = |name: &str| Ok(known(name)?.and_then(|value| value.as_text().map(str::to_owned)));
         let wrong = |name: &str| Unread {
-            reason: format!("Terragrunt refuses the generate block {label:?} for its {name}"),
+            reason: format!("Terragrunt refuses the generate block {label:?} because of its {name}"),
             place: place.clone(),
         };
         let if_exists = existing(word("if_exists")?.as_deref()).ok_or_else(|| wrong("if_exists"))?;

@@ -183,9 +183,9 @@ fn new_place([old, new]: [&Pins; 2], pattern: &AddrPattern) -> Option<PinChange>
     let (rule, message) = match (place(old), place(new)) {
         (Some(old), Some(new)) if old.is_same_place(&new) => return None,
         (Some(old), Some(new)) => {
-            (Rule::PinChanged, format!("releases of {pattern} are to be built by {new}; before, by {old}"))
+            (Rule::PinChanged, format!("releases of {pattern} must now be built by {new}, before by {old}"))
         }
-        (None, Some(new)) => (Rule::PinAdded, format!("releases of {pattern} are to be built by {new}")),
+        (None, Some(new)) => (Rule::PinAdded, format!("releases of {pattern} must now be built by {new}")),
         (Some(old), None) => {
             (Rule::PinRemoved, format!("releases of {pattern} may be built anywhere now; before, by {old}"))
         }

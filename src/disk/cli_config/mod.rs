@@ -71,7 +71,7 @@ fn wrong(position: Position, problem: impl Display) -> Error {
 }
 
 fn unreadable(file: &Path, reason: &dyn Display) -> Error {
-    Error::new(ErrorKind::Settings, format!("invalid CLI configuration: cannot read it: {reason}"))
+    Error::new(ErrorKind::Settings, format!("cannot read the CLI configuration: {reason}"))
         .in_file(file)
         .hint("set TF_CLI_CONFIG_FILE to a file that can be read")
 }

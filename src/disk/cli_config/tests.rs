@@ -174,5 +174,5 @@ fn a_named_file_that_is_missing_is_a_warning() {
     // A directory cannot be read at all.
     let variables = Variables::from_iter([("TF_CLI_CONFIG_FILE", home.path().to_str().unwrap())]);
     let error = CliConfig::load(&variables, Dialect::OpenTofu).unwrap_err();
-    assert!(error.message.contains("cannot read it"));
+    assert!(error.message.contains("cannot read the CLI configuration"));
 }

@@ -45,7 +45,7 @@ fn an_export_without_end_is_refused() {
     assert!(run.stderr.contains("256 MiB"), "{run}");
 }
 
-/// Each row of the page of limits has its file and the tests that reach it in `limits.txt`.
+/// Each row of the page of limits has its file and the tests that reach it in `bounds.txt`.
 #[test]
 fn each_limit_has_its_test() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -53,7 +53,7 @@ fn each_limit_has_its_test() {
     let page = std::fs::read_to_string(top.join("docs/limits.md")).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     let limits: Vec<&str> = rows.filter(|what| *what != "what").collect();
-    let tested: Vec<&str> = include_str!("limits.txt").lines().filter(|line| !line.starts_with('#')).collect();
+    let tested: Vec<&str> = include_str!("bounds.txt").lines().filter(|line| !line.starts_with('#')).collect();
     assert!(limits.len() > 30, "{}", limits.len());
     assert_eq!(tested.iter().map(|row| row.split(" | ").next().unwrap()).collect::<Vec<_>>(), limits);
     for row in tested {

@@ -458,7 +458,7 @@ const OTHERS: &[&str] = &[
     "{reference}, the outputs of other units",
     "{key} with mocks",
     "what feature.{name} is besides its value",
-    "Terragrunt refuses the generate block {label:?} for its {name}",
+    "Terragrunt refuses the generate block {label:?} because of its {name}",
     "Terragrunt refuses the if_exists of remote_state",
     "names in the {name} of remote_state are not known, or are no names",
     "there is no merge strategy {word:?}",

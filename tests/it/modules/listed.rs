@@ -202,7 +202,7 @@ fn what_is_not_known_is_said() {
     // A registry that does not answer at all is one error for one package.
     let registry = registry.answers(Endpoint::ModuleDownload, Answer::status(503));
     let down = workspace.tflock(&registry, ["verify"]).ended_with(4);
-    assert_eq!(down.stderr.matches("is not known").count(), 1, "{down}");
+    assert_eq!(down.stderr.matches("it is unknown whether").count(), 1, "{down}");
 }
 
 /// What was locked with the other tool's registry is compared with the list of the new one.
