@@ -303,7 +303,7 @@ fn large(count: usize) -> [Vec<u8>; 2] {
         let mut text = "# This file is maintained automatically by \"terraform init\".\n".to_owned();
         text.push_str("# Manual edits may be lost in future updates.\n");
         for number in 0..count {
-            let other = if number % 3 == 0 { side } else { 0 };
+            let other = if number % 3 == 2 { 0 } else { side };
             let version = if number % 3 == 1 { format!("1.{side}.0") } else { "1.0.0".to_owned() };
             writeln!(text, "\nprovider \"registry.terraform.io/example-namespace/provider{number:03}\" {{").unwrap();
             writeln!(text, "  version     = \"{version}\"\n  constraints = \"~> 1.{side}\"\n  hashes = [").unwrap();

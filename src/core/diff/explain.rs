@@ -5,7 +5,9 @@
 
 use super::Distance;
 use super::headline::{coverage, kept};
-use super::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
+use super::{
+    distance, is_unexplained_replacement, keeps_hashes_of_other_version, loses_all_hashes, pins_nothing, verdict,
+};
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
@@ -95,6 +97,9 @@ fn against(change: &Change) -> Vec<String> {
     }
     if reasons.is_empty() && is_unexplained_replacement(change) {
         reasons.push("a version does not change once it is published, so its checksums should not either".to_owned());
+    }
+    if reasons.is_empty() && keeps_hashes_of_other_version(change) {
+        reasons.push("it has checksums of the old version, and no two versions have the same packages".to_owned());
     }
     if loses_all_hashes(change) {
         reasons.push("no usable checksum is left, so `init` accepts whatever it is given".to_owned());
@@ -219,10 +224,13 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."
     };
+    let only_h1 = !came.contains(&HashScheme::Zh) && !went.contains(&HashScheme::Zh);
     let consequence = if kept(change) == 0 {
         "`init` now refuses the packages that it accepted before, and accepts different ones."
+    } else if zh_kept && only_h1 {
+        "`init` still accepts the published archives (zh), and now also unpacked files with the new h1."
     } else {
-        "`init` will accept the new packages and refuse the old ones."
+        "`init` will accept the new packages, and refuse those whose checksums are gone."
     };
     texts(cause, consequence)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Distance;
-use super::{distance, loses_all_hashes, pins_nothing, verdict};
+use super::{distance, keeps_hashes_of_other_version, loses_all_hashes, pins_nothing, verdict};
 use crate::dialect::Dialect;
 use crate::diff::{Change, ChangeKind, Formatting, Standing, TextChange};
 use crate::hash::{HashScheme, PackageHash};
@@ -28,6 +28,9 @@ pub fn headline(change: &Change) -> Vec<String> {
         parts.extend(novelty.namesake.map(|other| (false, format!("not the well-known {other}"))));
         let is_new = "new to this repository, and no signer of it was trusted before";
         parts.extend(novelty.signer_is_new.then(|| (false, is_new.to_owned())));
+    }
+    if let Some(old) = change.old.as_ref().filter(|_| keeps_hashes_of_other_version(change)) {
+        parts.push((true, format!("CHECKSUMS UNCHANGED: they are those of {}", old.version)));
     }
     parts.extend(signer(change).map(|text| (change.standing == Standing::Refused, text)));
     parts.extend(verdicts(change, &known).map(|text| (alarming, text)));

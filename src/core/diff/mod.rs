@@ -261,7 +261,8 @@ pub fn risk(change: &Change) -> Risk {
     let refused = change.standing == Standing::Refused;
     let novelty = change.novelty.as_deref();
     let squats = novelty.is_some_and(|novelty| novelty.mistaken_for.is_some());
-    if is_alarming(change) || refused || squats || is_unexplained_replacement(change) || loses_all_hashes(change) {
+    let is_unexplained = is_unexplained_replacement(change) || keeps_hashes_of_other_version(change);
+    if is_alarming(change) || refused || squats || is_unexplained || loses_all_hashes(change) {
         return Risk::Dangerous;
     }
     let is_new = novelty.is_some_and(|novelty| novelty.signer_is_new || novelty.namesake.is_some());
@@ -313,6 +314,22 @@ fn distance(change: &Change) -> Option<Distance> {
 
 fn verdict(change: &Change, hash: &crate::hash::PackageHash) -> Option<Verdict> {
     change.judged.get(hash).map(|judged| judged.verdict)
+}
+
+/// True if the version changed and the hashes did not: all of them, or some of contents (h1), are those of the old version, and they
+/// are not known to be its own. Versions may share an archive hash, which can be that of a manifest, and nothing else.
+fn keeps_hashes_of_other_version(change: &Change) -> bool {
+    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else { return false };
+    if old.version == new.version {
+        return false;
+    }
+    let own = new.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
+    let (kept, came): (Vec<_>, Vec<_>) = own.partition(|hash| old.hashes.contains(hash));
+    let is_explained = |hash: &PackageHash| {
+        verdict(change, hash).is_some_and(|verdict| !verdict.is_alarming() && verdict != Verdict::UnknownOffline)
+    };
+    let is_suspect = came.is_empty() || kept.iter().any(|hash| hash.scheme() == HashScheme::H1);
+    is_suspect && kept.iter().any(|hash| !is_explained(hash))
 }
 
 /// True if hashes were replaced under one version, and not every new one is known to belong to the recorded release.

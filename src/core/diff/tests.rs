@@ -307,6 +307,24 @@ fn a_replacement_that_is_explained_is_less_loud() {
 }
 
 #[test]
+fn a_version_that_changed_without_its_hashes_is_dangerous() {
+    let of = |old: &[&str], new: &[&str]| only(&named_widget("1.0.0", old), &named_widget("1.1.0", new));
+    for (old, new, wanted) in [
+        (&["zh:linux", "h1:x"][..], &["zh:linux", "h1:x"][..], Risk::Dangerous),
+        (&["zh:linux", "h1:x"], &["zh:linux"], Risk::Dangerous),
+        (&["zh:linux", "h1:x"], &["zh:other", "h1:x"], Risk::Dangerous),
+        // A manifest may be the same in both.
+        (&["zh:manifest", "zh:linux"], &["zh:manifest", "zh:other"], Risk::Routine),
+        (&["h2:x"], &["h2:x", "zh:a"], Risk::Routine),
+    ] {
+        let change = of(old, new);
+        assert_eq!(risk(&change), wanted, "{old:?} -> {new:?}");
+        let said = headline(&change).join(", ");
+        assert_eq!(said.contains("those of 1.0.0"), wanted == Risk::Dangerous, "{said}");
+    }
+}
+
+#[test]
 fn changed_requirements_are_listed() {
     let origin = |module: &str, line, constraint: &str| Origin {
         module: module.to_owned(),
