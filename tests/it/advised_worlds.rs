@@ -125,6 +125,14 @@ pub const FOLLOWED: &[Followed] = &[
         ..ONE
     },
     Followed {
+        rule: Rule::MirrorDiffers,
+        world: "mirror-differs",
+        raise: "verify --net-mirror {{mirror}}",
+        command: "lock",
+        fill: REASON,
+        ..ONE
+    },
+    Followed {
         rule: Rule::MirrorIncomplete,
         world: "mirror-incomplete",
         raise: "mirror --check m --platform linux_amd64",

@@ -34,6 +34,34 @@ fn a_platform_is_added_from_a_mirror_that_has_the_locked_one() {
     assert!(run.stdout.contains("mirror-only"), "{run}");
 }
 
+/// Nix and other builders rebuild packages: same version, other bytes. The user, who names the mirror, accepts that once.
+#[test]
+fn a_mirror_with_rebuilt_packages_is_accepted_on_purpose() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    let both = ["--platform=linux_amd64", "--platform=darwin_arm64"];
+    workspace.tflock(&registry, ["lock"].iter().chain(&both)).ended_with(0);
+    workspace.git(["init", "--quiet"]);
+    let (url, release) = (registry.mirror_url(), format!("{}/acme/widget@1.4.0", registry.host()));
+    registry.republish("acme/widget", "1.4.0");
+    let recorded = workspace.lock_file();
+    let run = lock(&workspace, &registry, &both).ended_with(3);
+    assert!(run.stdout.contains("mirror-differs") && run.stdout.contains("--accept-republished"), "{run}");
+    let accept = ["--accept-republished", &release, "--reason", "rebuilt by us"];
+    let run = lock(&workspace, &registry, &[&both[..], &accept[..]].concat()).ended_with(0);
+    let text = workspace.lock_file();
+    assert!(hashes(&recorded).iter().all(|hash| !text.contains(hash)), "{run}");
+    let trust = workspace.read(".tflock.trust.hcl");
+    assert!(trust.contains("rebuilt by us (packages of net:"), "{trust}");
+    let run = workspace.tflock(&registry, ["verify", "--net-mirror", &url]).ended_with(0);
+    assert!(!run.stdout.contains("mirror-differs"), "{run}");
+    // With an empty cache it is the same.
+    let fresh = Workspace::with_files(&[]);
+    for file in ["main.tf", ".terraform.lock.hcl", ".tflock.trust.hcl"] {
+        fresh.write(file, &workspace.read(file));
+    }
+    fresh.tflock(&registry, ["verify", "--net-mirror", &url]).ended_with(0);
+}
+
 #[test]
 fn first_uses_from_a_mirror_can_be_forbidden() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));

@@ -21,6 +21,7 @@ use crate::provenance::Judged;
 use crate::query::question::{Answer, Query, Refusal};
 use crate::release::Release;
 use crate::release::continuity::{self, SignerMemory};
+use crate::release::hashes::is_mirror_only;
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::step::{CommandLine, Step, Value, Word};
 use crate::trust::pins::{Pins, Republication};
@@ -142,7 +143,13 @@ impl RootDecision<'_> {
                 if settled.republished {
                     let republication =
                         Republication { address: addr.clone(), version: facts.version().clone(), date: root.today() };
-                    self.decision.updates.push(TrustUpdate::Republished { republication, reason: root.reason.clone() });
+                    // Packages that a mirror rebuilt are those of no registry.
+                    let reason = if is_mirror_only(&facts.release) {
+                        format!("{} (packages of {})", root.reason, root.settings().source().choice)
+                    } else {
+                        root.reason.clone()
+                    };
+                    self.decision.updates.push(TrustUpdate::Republished { republication, reason });
                 }
                 self.decision.findings.extend(settled.findings.iter().cloned());
                 self.decision.entries.insert(addr.clone(), settled);

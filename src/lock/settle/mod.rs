@@ -194,9 +194,16 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             }
             None => format!("no version of {addr} has a package for {platform}"),
         };
+        let own = (*platform == Platform::host()).then(|| {
+            format!(
+                "{platform} is the platform of this machine: with --platform, or with `platforms` in .tflock.hcl, only those \
+                 named there are wanted"
+            )
+        });
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
         let near = platform.meant().map(crate::step::Step::meant);
-        errors.push(Error::new(ErrorKind::NotFound, message).hints(near).hint(hint).hint(optional));
+        let error = Error::new(ErrorKind::NotFound, message).hints(near).hint(hint);
+        errors.push(error.hints(own).hint(optional));
     }
     if !facts.supported_protocol {
         let message = format!("provider {addr} {} does not support plugin protocol 5 or 6", facts.version());
@@ -241,7 +248,13 @@ fn continuity(
     let name = format!("{} {}", release.address, entry.version);
     let said = |rule, message| Finding::new(rule, message).about(&release.address);
     if let Some(differs) = hashes::differs(release, &entry.hashes) {
-        return (vec![differs], false);
+        if !step.accept_republished {
+            return (vec![differs], false);
+        }
+        // The user named the mirror, whose packages were rebuilt, unless it was the lock file that changed.
+        let altered = continuity::altered(&entry.hashes, release, &witnesses(release));
+        let is_altered = altered.is_some();
+        return (altered.map(|it| unaccepted(it, step)).into_iter().collect(), !is_altered);
     }
     let (malformed, is_all) = malformed(&release.address, entry);
     if is_all {
