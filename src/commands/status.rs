@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use super::Services;
 use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
+use super::verify::module_hosts::UnlistedHosts;
 use super::verify::opening::open;
 use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
@@ -283,7 +284,8 @@ fn changes(start: &Path) -> Option<(PathBuf, ChangedFiles)> {
 
 /// The changed files of ours, from the top, and those that links with the name of a lock file lead to.
 fn changed_files(changes: &ChangedFiles, top: &Path, roots: &GateRoots) -> Vec<String> {
-    let ours = [lockfile::FILE_NAME, modulelock::FILE_NAME, settings::FILE_NAME, trust::pins::FILE_NAME];
+    let ours =
+        [lockfile::FILE_NAME, modulelock::FILE_NAME, settings::FILE_NAME, trust::pins::FILE_NAME, tracked::FILE_NAME];
     let is_ours = |path: &&str| ours.contains(&path.rsplit('/').next().unwrap_or(path));
     let lock_files = roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().lock_file()));
     let linked = lock_files.filter_map(|file| Some(shown(worktree::absolute(&file).strip_prefix(top).ok()?)));
@@ -405,7 +407,7 @@ impl Setup<'_, '_> {
     }
 
     fn settings(&self, named: &[Platform], notes: &mut Vec<String>) -> Result<SetupFile, Error> {
-        let Locked { platforms: known, witnesses } = self.locked()?;
+        let Locked { platforms: known, witnesses, hosts } = self.locked()?;
         let mut platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
         if platforms.is_empty() {
             platforms.insert(Platform::host());
@@ -418,6 +420,12 @@ impl Setup<'_, '_> {
             text +=
                 &format!("witnesses = [{list}] # are asked about new releases, so they learn the names of providers\n");
         }
+        if let Some(hosts) = &hosts {
+            text += &format!(
+                "\npolicy {{\n  {} # all hosts of modules; the gate fetches computed sources from no other\n}}\n",
+                hosts.line()
+            );
+        }
         let file = self.create(settings::FILE_NAME, &text, What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {
             notes.push(format!(
@@ -425,9 +433,19 @@ impl Setup<'_, '_> {
                 settings::FILE_NAME
             ));
         }
-        let lacks = |text: &str| !text.lines().any(|line| line.trim_start().starts_with("platforms"));
-        if file.state == SetupState::Kept && self.read(settings::FILE_NAME)?.is_some_and(|text| lacks(&text)) {
-            notes.push(format!("{} stays unchanged and names no platforms: add `{line}`", settings::FILE_NAME));
+        if file.state == SetupState::Kept {
+            let text = self.read(settings::FILE_NAME)?.unwrap_or_default();
+            // What is wrong with it is reported where it is used.
+            let stated = settings::decode(&text, settings::FILE_NAME.as_ref()).unwrap_or_default().platforms;
+            let lacking = |platform: &&Platform| stated.as_ref().is_some_and(|stated| !stated.contains(platform));
+            let lacking: Vec<String> = named.iter().filter(lacking).map(ToString::to_string).collect();
+            if stated.is_none() {
+                notes.push(format!("{} stays unchanged and names no platforms: add `{line}`", settings::FILE_NAME));
+            } else if !lacking.is_empty() {
+                let lacking = lacking.join(", ");
+                notes.push(format!("{} stays unchanged: add {lacking} to its `platforms`", settings::FILE_NAME));
+            }
+            notes.extend(hosts.map(|hosts| hosts.note()));
         }
         Ok(file)
     }
@@ -454,7 +472,6 @@ impl Setup<'_, '_> {
         Ok(!roots.is_empty() && roots.iter().all(|root| root.join(lockfile::FILE_NAME).is_file()))
     }
 
-    /// The platforms that the hashes of all lock files are known to be for.
     /// What the lock files say about the settings that suit them.
     fn locked(&self) -> Result<Locked, Error> {
         let targets = Targets::of(&self.services.scope, true, Unlocked::Opened)?;
@@ -463,7 +480,7 @@ impl Setup<'_, '_> {
         let read = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
         let providers = read.flat_map(|root| root.lock().iter().map(|(addr, _)| addr));
         let witnesses = providers.flat_map(WitnessPlace::of_public).collect();
-        Ok(Locked { platforms: platforms(&roots, &known), witnesses })
+        Ok(Locked { platforms: platforms(&roots, &known), witnesses, hosts: UnlistedHosts::of(&roots) })
     }
 }
 
@@ -471,6 +488,8 @@ struct Locked {
     platforms: BTreeSet<Platform>,
     /// The places that can know releases of its providers.
     witnesses: BTreeSet<WitnessPlace>,
+    /// The hosts that the gate would not ask.
+    hosts: Option<UnlistedHosts>,
 }
 
 fn platforms(roots: &GateRoots, known: &Releases) -> BTreeSet<Platform> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::objects::kind;
 use super::{FileKind, Git, GitError, GitOutput, GitTree, repository};
-use crate::config::is_read;
+use crate::config::{VERSION_FILES, is_read};
 use crate::disk::files;
 use crate::disk::walk::{Walk, WalkOptions};
 use crate::hash::digest;
@@ -215,7 +215,9 @@ impl Disk {
 /// whatever name.
 fn matters(path: &str) -> bool {
     let packages = [".terraform/", "terraform.d/"];
+    let name = path.rsplit('/').next().unwrap_or(path);
     is_read(path)
+        || VERSION_FILES.contains(&name)
         || [".hcl", ".json"].iter().any(|suffix| path.ends_with(suffix))
         || packages.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
 }

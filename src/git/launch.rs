@@ -6,8 +6,9 @@
 //!
 //! The configuration and the attributes of a repository are read here too.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +16,8 @@ use std::time::Duration;
 
 use super::{Git, GitError, GitOutput, Running, read_aside};
 use crate::interrupt::Interrupt;
+use crate::lockfile::FILE_NAME;
+use crate::path::TOOL_FOLDERS;
 
 /// How long a question about a working tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
@@ -308,11 +311,36 @@ impl Git {
         answer.is_ok_and(|answer| answer.succeeded())
     }
 
-    /// Those of some files, relative to the directory, that git ignores and does not track.
-    pub fn ignored(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
-        let input = paths.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect::<Vec<_>>().join(&0);
-        let answer = self.launcher.run_with(["check-ignore", "-z", "--stdin"], input);
-        answer.map(|answer| answer.texts().map(PathBuf::from).collect()).unwrap_or_default()
+    /// Why git ignores those of some files, relative to the directory, that it ignores and does not track.
+    pub fn ignored(&self, paths: &[PathBuf]) -> BTreeMap<PathBuf, IgnoreRule> {
+        let from_top = paths.iter().map(|path| self.directory.join(&path.to_string_lossy()));
+        let input = from_top.map(|path| path.as_bytes().to_vec()).collect::<Vec<_>>().join(&0);
+        let Ok(answer) = self.launcher.run_with(["check-ignore", "-z", "-v", "--stdin"], input) else {
+            return BTreeMap::new();
+        };
+        let prefix = self.directory.prefix();
+        let fields: Vec<&[u8]> = answer.stdout.split(|byte| *byte == 0).collect();
+        let mut rules = BTreeMap::new();
+        for record in fields.chunks_exact(4) {
+            let [file, line, pattern, path] = [0, 1, 2, 3].map(|at| String::from_utf8_lossy(record[at]));
+            // A pattern that takes a file back in is the last one that matches, too.
+            let (Ok(line), false) = (line.parse(), pattern.starts_with('!')) else { continue };
+            let path = path.strip_prefix(&*prefix).unwrap_or(&path);
+            rules.insert(PathBuf::from(path), IgnoreRule { file: PathBuf::from(&*file), line });
+        }
+        rules
+    }
+
+    /// Lock files and configuration that git ignores, relative to the directory, without what the tools install.
+    pub fn ignored_configuration(&self) -> Vec<PathBuf> {
+        let prefix = self.directory.prefix();
+        let names = [FILE_NAME, "*.tf", "*.tf.json", "*.tofu"].map(|name| format!(":(top,glob){prefix}**/{name}"));
+        let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"].map(str::to_owned);
+        let Ok(answer) = self.launcher.run(args.into_iter().chain(names)) else { return Vec::new() };
+        let paths: Vec<String> = answer.texts().collect();
+        let below = paths.iter().filter_map(|path| path.strip_prefix(&*prefix)).map(PathBuf::from);
+        let is_installed = |path: &PathBuf| path.iter().any(|part| TOOL_FOLDERS.iter().any(|folder| part == *folder));
+        below.filter(|path| !is_installed(path)).collect()
     }
 
     /// The value of an attribute of a path below the top, from whichever file sets it; `unspecified` if none does.
@@ -330,6 +358,28 @@ impl Git {
         let object = format!(":{}:{}", stage as u8, self.directory.join(name));
         let answer = self.launcher.run(["cat-file", "blob", &object]).ok()?;
         answer.succeeded().then_some(answer.stdout)
+    }
+}
+
+/// The line by which git ignores a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IgnoreRule {
+    /// From the top of the working tree; of the user's own patterns the absolute path.
+    file: PathBuf,
+    line: usize,
+}
+
+impl IgnoreRule {
+    /// The file with the rule, as shown in messages.
+    pub fn file(&self) -> String {
+        crate::path::shown(&self.file)
+    }
+}
+
+/// `FILE:LINE`.
+impl fmt::Display for IgnoreRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file(), self.line)
     }
 }
 

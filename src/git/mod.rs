@@ -31,7 +31,7 @@ use crate::path::RepoPath;
 use crate::path::worktree::{self, ForeignTree};
 
 pub use changes::ChangedFiles;
-pub use launch::{Launcher, Stage, Transports};
+pub use launch::{IgnoreRule, Launcher, Stage, Transports};
 pub use names::{Commit, Last};
 pub use objects::{FileContents, FileKind, GitTree};
 pub use tracked::{TrackedFiles, TrackedFolder, TrackedQuestion};

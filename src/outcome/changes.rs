@@ -27,6 +27,8 @@ pub enum Need {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
+    /// True if Git ignores the lock file, so it will not be committed.
+    pub ignored: bool,
     pub changed: bool,
     pub written: bool,
     /// True if the lock file stays unchanged and only other files change.

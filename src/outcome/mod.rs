@@ -70,6 +70,8 @@ pub struct Outcome {
     /// Notes for users, printed on standard error.
     pub notes: Notes,
     pub error: Option<Error>,
+    /// Why a run that judges looked at no lock file, if it did not.
+    pub unlooked: Option<String>,
     /// The command that comes next, where the findings do not decide it.
     pub next: Option<Step>,
     pub code: ExitCode,

@@ -99,12 +99,16 @@ fn in_roots(paths: &[&Path]) -> String {
 
 fn of_finding(finding: &Finding, step: &Step, paths: &[&Path]) -> Annotation {
     let rule = finding.rule;
+    let said = match &finding.address {
+        Some(addr) if !finding.message().contains(&addr.to_string()) => format!("{addr}: {}", finding.message()),
+        _ => finding.message().to_owned(),
+    };
     Annotation {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help().text },
         level: finding.level(),
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), finding.message()),
         // A text of a registry may already be a sentence.
-        message: format!("{}. {step}{}", finding.message().trim_end_matches('.'), in_roots(paths)),
+        message: format!("{}. {step}{}", said.trim_end_matches('.'), in_roots(paths)),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(shown),
         position: finding.position,

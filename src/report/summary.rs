@@ -16,12 +16,15 @@ use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::{printable, shown};
 use crate::settings;
-use crate::step::Step;
+use crate::step::{CommandLine, Step};
 use crate::verify::Verified;
 use crate::words::{counted, nonzero};
 
 /// One line for each root module; for several, their totals and one line for those with equal problems.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
+    if outcome.unlooked.is_some() {
+        return Vec::new();
+    }
     if outcome.roots.is_empty() && outcome.work_tree.is_none() {
         return vec!["no lock file changed".to_owned()];
     }
@@ -147,7 +150,7 @@ const WORDS: [(End, &str); 16] = [
 
 /// `40 root modules: 38 changed, 2 failed`, and one line for those that failed, are inconclusive or are refused for one reason.
 pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
-    let Some(mut text) = total(outcome) else { return String::new() };
+    let Some(mut text) = total(outcome).filter(|_| outcome.unlooked.is_none()) else { return String::new() };
     text.push('\n');
     let roots = worst(outcome);
     for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
@@ -329,6 +332,8 @@ pub(super) struct Verdict {
     warned: usize,
     /// How many root modules were judged, and in how many of them requirements were not read.
     roots: [usize; 2],
+    /// Why no lock file was looked at, if none was; empty if an error says it.
+    unlooked: Option<String>,
     /// A command that can be copied.
     next: Option<String>,
 }
@@ -343,8 +348,15 @@ impl Verdict {
         let count = |level| groups.iter().filter(|group| group.first.level() == level).count();
         let (denied, warned) = (count(Level::Deny), count(Level::Warn));
         let next = next(outcome, &groups);
-        let word = word(outcome.code, warned > 0);
-        Some(Self { word, denied, warned, roots: judged(outcome), next })
+        let unlooked =
+            outcome.unlooked.clone().map(|reason| if outcome.error.is_some() { String::new() } else { reason });
+        let word = if unlooked.is_some() { NOTHING } else { word(outcome.code, warned > 0) };
+        Some(Self { word, denied, warned, roots: judged(outcome), unlooked, next })
+    }
+
+    /// The same for programs: a word that does not depend on numbers.
+    pub(super) fn fixed(&self) -> &'static str {
+        if self.roots[1] > 0 && self.word.starts_with(PASSED) { "passed, requirements not read" } else { self.word }
     }
 
     /// True if there is nothing to say but that all passed.
@@ -357,6 +369,9 @@ impl Verdict {
         let denied = (self.denied > 0).then(|| counted(self.denied, "finding") + " denied");
         let warned = (self.warned > 0).then(|| counted(self.warned, "warning"));
         let counts: Vec<String> = denied.into_iter().chain(warned).collect();
+        if let Some(reason) = self.unlooked.as_ref().filter(|reason| !reason.is_empty()) {
+            return format!("{NOTHING}: {reason}");
+        }
         let [all, unread] = self.roots;
         let word = if unread > 0 && self.word.starts_with(PASSED) {
             format!("{PASSED}, requirements not read in {unread} of {}", root_modules(all))
@@ -386,6 +401,7 @@ impl Verdict {
 }
 
 const PASSED: &str = "passed";
+const NOTHING: &str = "nothing to check";
 
 /// The word of an exit code for users.
 pub(super) fn word(code: ExitCode, has_warnings: bool) -> &'static str {
@@ -403,24 +419,52 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
     let worst = groups.iter().map(|group| group.first.level()).max().filter(|level| *level > Level::Note);
     let is_open = worst != Some(Level::Deny) && outcome.errors().next().is_some();
     let Some(worst) = worst.filter(|_| !is_open) else {
-        let hinted = outcome.errors().flat_map(|(_, error)| &error.hints).find_map(Step::command);
+        let errors = outcome.errors().map(|(_, error)| error).chain(&outcome.error);
+        let hinted = errors.flat_map(|error| &error.hints).find_map(Step::command);
         return hinted.filter(|_| outcome.code != ExitCode::Done);
     };
     let of_worst: Vec<&FindingGroup<'_>> = groups.iter().filter(|group| group.first.level() == worst).collect();
     let advice = advice(groups, RootSummary::of(outcome, Style::default()));
     let mut steps = groups.iter().zip(&advice).filter(|(group, _)| group.first.level() == worst);
-    // What may be an attack is looked into before anything is accepted or written. To go back accepts nothing.
+    // What may be an attack is looked into before anything is accepted. What repairs it accepts nothing.
     let needs_a_look = |(group, _): &(&FindingGroup<'_>, &Step)| worst == Level::Deny && needs_a_look(group.first.rule);
     if let Some((group, step)) = steps.clone().find(needs_a_look) {
-        let goes_back = step.commands().next().is_some_and(|command| command.has("--restore-from"));
-        let command = if goes_back { step.command() } else { None };
-        return command.or_else(|| explain(group.first.rule).command());
+        return repair(group.first.rule, step).or_else(|| look(group.first.rule, step));
     }
     if !outcome.is_repaired && of_worst.iter().any(|group| group.first.is_repairable()) {
         return fix(outcome).command();
     }
-    let command = steps.find_map(|(_, step)| step.command());
-    command.or_else(|| explain(of_worst.first()?.first.rule).command())
+    let repair = steps.clone().find_map(|(group, step)| repair(group.first.rule, step));
+    repair.or_else(|| steps.find_map(|(group, step)| look(group.first.rule, step)))
+}
+
+/// What the gate refuses on behalf of the recorded hashes: what was recorded comes back, or a person takes the hash out.
+const OF_HASHES: [Rule; 4] = [Rule::MalformedHash, Rule::UnattestedHash, Rule::ContradictedHash, Rule::LockHashes];
+
+/// The first command of a help that settles the finding and accepts nothing that a person has to judge.
+fn repair(rule: Rule, help: &Step) -> Option<String> {
+    let goes_back = |command: &CommandLine| command.has("--restore-from") || command.has("--drop-unattested");
+    help.command_where(|command| {
+        if OF_HASHES.contains(&rule) {
+            return goes_back(command);
+        }
+        let writes = command.is("lock") && !command.has("--accept-republished");
+        let moves_on = command.is("upgrade") && !command.has("--modules");
+        let settles = ["install", "add", "fmt", "merge", "cache"].iter().any(|name| command.is(name));
+        let is_of_git = ["checkout", "rm", "mv"].iter().any(|name| command.is_git(name));
+        writes || moves_on || settles || is_of_git
+    })
+}
+
+/// The first command of a help that shows more; else, where a person decides, the page of the rule.
+fn look(rule: Rule, help: &Step) -> Option<String> {
+    if rule.class() == Class::Other {
+        return if OF_HASHES.contains(&rule) { None } else { help.command() };
+    }
+    let shows = |command: &CommandLine| {
+        ["explain", "why", "diff", "list", "outdated", "status"].iter().any(|name| command.is(name))
+    };
+    help.command_where(shows).or_else(|| explain(rule).command())
 }
 
 /// The same check with repairs: what it cannot repair it lists.

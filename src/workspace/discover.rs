@@ -24,9 +24,10 @@ use crate::path::worktree::{self, WorkTree};
 use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 use crate::step::{Step, shell_word};
+use crate::workspace::ignored::{self, IgnoredLockFiles};
 use crate::workspace::requiring::ProviderUse;
 use callers::{Called, called, read};
-use units::{is_of_its_own, with_ignored_lock_file};
+use units::is_of_its_own;
 
 pub use units::UnlockedUnits;
 
@@ -44,6 +45,8 @@ pub struct Discovered {
     /// them.
     pub withheld: Vec<PathBuf>,
     pub unlocked_units: UnlockedUnits,
+    /// The lock files that Git ignores, or would ignore, so they count as missing.
+    pub ignored: IgnoredLockFiles,
     /// The first directory whose sources are not read, as far as that matters.
     pub unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
@@ -115,10 +118,16 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
             .zip(&their_calls)
             .filter(|(place, calls)| is_of_its_own(place, calls, &included) && !roots.contains(&place.path));
         found.unlocked_units = UnlockedUnits::of(get_none, &locked);
-        let new_units = others.iter().filter(|place| place.kind == Some(RootKind::Unit) && roots.contains(&place.path));
-        for path in with_ignored_lock_file(start, new_units.map(|place| &place.path)) {
-            roots.remove(&path);
-        }
+        let is_new = |place: &&SurveyedDirectory| {
+            roots.contains(&place.path)
+                || without_lock.contains(&place.path)
+                || like_roots.contains(&place.path)
+                || found.unlocked_units.paths.contains(&place.path)
+                || ignored::exists(&start.join(&place.path))
+        };
+        found.ignored = ignored::of(start, others.iter().filter(is_new).map(|place| &*place.path));
+        roots.retain(|path| !found.ignored.contains_key(path));
+        like_roots.retain(|path| !found.ignored.contains_key(path));
     }
     let of_work_tree = || {
         let places = roots.iter().chain(&without_lock).chain(&found.unlocked_units.paths);
@@ -132,7 +141,8 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     found.excluded = before - roots.len() - without_lock.len();
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
-    found.unlocked_units.leave_out(start, |path| exclusions.cover(&top.join(path)));
+    found.unlocked_units.leave_out(&found.ignored, |path| exclusions.cover(&top.join(path)));
+    found.ignored.retain(|path, _| !exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));
     found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && roots.contains(path)).collect();
     let errors = survey.unreadable.into_iter().collect();
@@ -148,7 +158,7 @@ pub fn below(directory: &Path) -> Option<Step> {
     };
     match found(false)? {
         0 => match found(true)? {
-            0 => None,
+            0 => ignored::below(directory),
             1 => Some(step!("`tflock lock -r --create` writes a lock file for the root module below this directory")),
             count => Some(step!(
                 "`tflock lock -r --create` writes lock files for the {} root modules below this directory",

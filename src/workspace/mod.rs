@@ -1,10 +1,11 @@
 //! Root modules: their paths, and flags, environment, settings files and clues, combined into one value for each of them.
 
 pub mod discover;
+pub mod ignored;
 pub mod requiring;
 mod root;
 mod run_settings;
-mod tools;
+pub mod tools;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

@@ -7,7 +7,7 @@ use super::discover::below;
 use super::{ProviderNames, RunSettings};
 use crate::config::RootKind;
 use crate::disk::root_files;
-use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions, UnreadReason};
+use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, unlisted_host};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::Git;
@@ -165,8 +165,17 @@ impl Root {
             return self.lock.iter().map(|_| none.clone()).collect();
         };
         let what = if tree.requirements.is_empty() { "the requirements are" } else { "a part of the requirements is" };
-        let parts = tree.unread_parts.iter();
-        parts.map(|part| finding(what, &part.reason).in_file(&*part.place.file).at(part.place.position)).collect()
+        let placed = |part: &UnreadPart| {
+            let finding = finding(what, &part.reason).in_file(&*part.place.file).at(part.place.position);
+            match tree.computed_host.as_deref().filter(|host| part.reason == unlisted_host(host)) {
+                Some(host) => finding.remedied_by(format!(
+                    "Add {host:?} to `module_hosts` in the `policy` block of .tflock.hcl on the base branch, next to the hosts \
+                     of the other modules."
+                )),
+                None => finding,
+            }
+        };
+        tree.unread_parts.iter().map(placed).collect()
     }
 
     /// The first value of a generated file that is not known. Without it, what a new lock file must have is not certain.

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::config::UNIT_FILES;
+use crate::config::{UNIT_FILES, VERSION_FILES};
 use crate::dialect::Dialect;
 use crate::disk::{files, roots};
+use crate::path::shown;
 use crate::path::worktree::WorkTree;
 
 /// The tool of the program that the unit names, else of the nearest directory with files of versions; `None` where these name both.
@@ -14,12 +15,16 @@ pub(super) fn of_unit(root: &Path) -> Option<Dialect> {
     }
     roots::program_of_unit(root).and_then(|program| of_program(&program)).or_else(|| {
         let tree = WorkTree::of(root);
-        let above = tree.directory.ancestors().take_while(|directory| directory.starts_with(tree.boundary()));
-        above.map(of_version_files).find(|tools| tools.contains(&true)).and_then(only)
+        let way = tree.directory.strip_prefix(tree.boundary()).ok()?;
+        let read = |path: &Path| {
+            let bytes = files::read(&tree.boundary().join(path)).ok()??;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        of_version_files(way, &read).map(|(tool, _)| tool)
     })
 }
 
-fn of_program(program: &str) -> Option<Dialect> {
+pub fn of_program(program: &str) -> Option<Dialect> {
     let name = program.rsplit(['/', '\\']).next()?;
     match name.strip_suffix(".exe").unwrap_or(name) {
         "terraform" => Some(Dialect::Terraform),
@@ -28,27 +33,40 @@ fn of_program(program: &str) -> Option<Dialect> {
     }
 }
 
-/// Whether files of versions in a directory name Terraform, and whether they name OpenTofu.
-fn of_version_files(directory: &Path) -> [bool; 2] {
-    let text = |name: &str| {
-        let bytes = files::read(&directory.join(name)).ok().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let listed = [text(".tool-versions"), text("mise.toml"), text(".mise.toml")].join("\n");
-    let lists = |tool: &str| {
-        let first = |line: &str| line.split([' ', '=', '\t']).next().unwrap_or_default().trim_matches('"').to_owned();
-        listed.lines().any(|line| first(line.trim()) == tool)
-    };
-    let is_there = |name: &str| files::is_there(&directory.join(name));
-    [is_there(".terraform-version") || lists("terraform"), is_there(".opentofu-version") || lists("opentofu")]
+/// The tool that the version files of the nearest directory at or above one name, with the first of these files; `None` where they
+/// name both. Paths are relative to the top of the working tree, where `read` looks.
+pub fn of_version_files(directory: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Option<(Dialect, String)> {
+    directory
+        .ancestors()
+        .find_map(|above| {
+            let mut named: Vec<(Dialect, String)> = Vec::new();
+            for name in VERSION_FILES {
+                let path = above.join(name);
+                let Some(text) = read(&path) else { continue };
+                let tools = match name {
+                    ".terraform-version" => vec![Dialect::Terraform],
+                    ".opentofu-version" => vec![Dialect::OpenTofu],
+                    _ => listed(&text),
+                };
+                named.extend(tools.into_iter().map(|tool| (tool, shown(&path))));
+            }
+            (!named.is_empty()).then_some(named)
+        })
+        .and_then(only)
 }
 
-fn only(tools: [bool; 2]) -> Option<Dialect> {
-    match tools {
-        [true, false] => Some(Dialect::Terraform),
-        [false, true] => Some(Dialect::OpenTofu),
-        _ => None,
-    }
+/// The tools in a list of versions.
+fn listed(text: &str) -> Vec<Dialect> {
+    let first = |line: &str| line.split([' ', '=', '\t']).next().unwrap_or_default().trim_matches('"').to_owned();
+    let names: Vec<String> = text.lines().map(|line| first(line.trim())).collect();
+    let tools = [("terraform", Dialect::Terraform), ("opentofu", Dialect::OpenTofu)];
+    tools.into_iter().filter(|(name, _)| names.iter().any(|it| it == name)).map(|(_, tool)| tool).collect()
+}
+
+fn only(named: Vec<(Dialect, String)>) -> Option<(Dialect, String)> {
+    let (first, _) = named.first()?;
+    let is_one = named.iter().all(|(tool, _)| tool == first);
+    named.into_iter().next().filter(|_| is_one)
 }
 
 #[cfg(test)]

@@ -299,6 +299,39 @@ fn registry() -> Registry {
     honest().release("acme/widget", "1.5.0", &["linux_amd64", "darwin_arm64"])
 }
 
+/// The command that a report names as the next one: never one that shows more where the help of the finding has a repair, and never
+/// one that refuses or has nothing to do.
+#[test]
+fn the_next_command_is_a_repair_where_the_help_has_one() {
+    const REPAIRS: [&str; 6] =
+        ["tflock upgrade", "--restore-from", "--drop-unattested", "tflock install", "git checkout", "git rm"];
+    let (mut named, mut ran, mut wrong) = (0, 0, Vec::new());
+    for advice in ADVICE {
+        let registry = registry();
+        let workspace = crate::support::locked::locked(&registry);
+        (advice.world)(&registry, &workspace);
+        let run = workspace.tflock(&registry, advice.raise);
+        let (Some(help), json) = (help(&run, advice.rule), run.json()) else { continue };
+        let Some(next) = json["next"].as_str() else { continue };
+        named += 1;
+        let words = crate::support::followed::words(next);
+        let shows = ["explain", "why"].contains(&&*words[1]);
+        if shows && REPAIRS.iter().any(|repair| help.contains(repair)) {
+            wrong.push(format!("{}: {next}, and the help is {help}", advice.rule.id()));
+        }
+        if words[0] != "tflock" {
+            continue;
+        }
+        ran += 1;
+        let then = workspace.tflock(&registry, &words[1..]);
+        if then.code == Some(2) || !shows && then.stdout.contains("nothing to do") {
+            wrong.push(format!("{}: {next}: {then}", advice.rule.id()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {named} named, {ran} run\n{}", wrong.len(), wrong.join("\n----------\n"));
+    assert!(named > 20, "{named}");
+}
+
 #[test]
 fn each_advised_command_does_what_is_promised() {
     let mut failed = Vec::new();

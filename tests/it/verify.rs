@@ -2,6 +2,7 @@
 
 use crate::support::keys;
 use crate::support::locked::{LOCK, MAIN, honest, locked, rules, verify};
+use crate::support::packages::unpacked;
 use crate::support::registry::Endpoint;
 use crate::support::workspace::Workspace;
 
@@ -177,6 +178,37 @@ fn installed_and_tracked_packages_are_looked_at() {
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into());
 }
 
+/// Where `init` installs is another version than is locked; plugin caches have what they like.
+#[test]
+fn what_is_installed_is_counted_and_may_be_no_other_version() {
+    let registry = honest().release("acme/widget", "1.5.0", &["linux_amd64"]);
+    let workspace = locked(&registry);
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    assert_eq!(run.json()["installed"], serde_json::json!({ "hashed": 0, "not_installed": 2 }));
+    assert!(run.json()["notes"].to_string().contains("nothing installed to check"), "{run}");
+    let install = |version: &str, folder: &str| {
+        let place = format!("{folder}/{}/acme/widget/{version}/linux_amd64", registry.host());
+        for (name, content) in unpacked(&registry.package("acme/widget", version, "linux_amd64").zip) {
+            workspace.write_bytes(&format!("{place}/{name}"), &content);
+        }
+    };
+    install("1.5.0", ".terraform/providers");
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into(), "{run}");
+    install("1.4.0", ".terraform/providers");
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    assert_eq!(run.json()["installed"], serde_json::json!({ "hashed": 1, "not_installed": 1 }));
+    // Of all root modules together.
+    let run = workspace.tflock(&registry, ["verify", "--offline", "--installed", "-r"]).ended_with(0);
+    assert!(run.stderr.contains("hashed 1 installed package; 1 locked provider not installed"), "{run}");
+    std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    install("1.5.0", "cache");
+    let workspace = workspace.env("TF_PLUGIN_CACHE_DIR", "cache");
+    verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    // Without the option nothing of it is said.
+    assert!(verify(&workspace, &registry, &["--offline"]).json()["installed"].is_null());
+}
+
 /// A misspelt path must not turn a gate with pins into one without.
 #[test]
 fn nothing_weakens_the_gate_in_silence() {
@@ -266,7 +298,7 @@ fn a_backend_without_lock_file_is_found() {
     assert_eq!(paths, ["caller", "state"], "{run}");
     assert_eq!(roots[1]["findings"][0]["rule"], "lock-file-missing", "{run}");
     assert!(run.stdout.contains("requires 1 provider\""), "{run}");
-    let run = workspace.tflock(&registry, ["-C", "unneeding", "verify", "--offline"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["-C", "unneeding", "verify", "--offline"]).ended_with(2);
     assert!(!run.stdout.contains("lock-file-missing"), "{run}");
     // At the level of the settings.
     workspace.write(".tflock.hcl", "level \"lock-file-missing\" {\n  is = \"warn\"\n}\n");

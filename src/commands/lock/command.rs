@@ -21,7 +21,7 @@ use crate::interrupt::What;
 use crate::outcome::{Body, Notes, Outcome, RootOutcome};
 use crate::version::Version;
 use crate::words::counted;
-use crate::workspace::NamedProviders;
+use crate::workspace::{NamedProviders, RunSettings};
 
 /// Complete the lock file.
 ///
@@ -125,24 +125,28 @@ pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let publishing = args.publish.then(|| Publishing::of(args.index.as_deref(), services)).transpose()?;
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
-    let tools = if args.create { tools_of_new(&targets) } else { None };
+    let without = if args.create { without_lock_file(&targets) } else { Vec::new() };
     let mut outcome = run(&args.request(), &targets, services);
-    outcome.notes.extend(tools);
+    outcome.notes.extend(tools_of_new(&without));
     Ok(match publishing {
         Some(publishing) => publishing.publish_locked(&directories, services, outcome),
         None => outcome,
     })
 }
 
-/// Names the tools of new lock files if they differ.
-fn tools_of_new(targets: &Targets<'_>) -> Option<String> {
-    let roots = targets.all_settings().ok()?;
-    let new = roots.iter().filter(|root| !root.lock_file().exists());
+fn without_lock_file(targets: &Targets<'_>) -> Vec<RunSettings> {
+    let roots = targets.all_settings().unwrap_or_default();
+    roots.into_iter().filter(|root| !root.lock_file().exists()).collect()
+}
+
+/// Names the tools of new lock files if they differ; `roots` had none before.
+fn tools_of_new(roots: &[RunSettings]) -> Option<String> {
+    let new = roots.iter().filter(|root| root.lock_file().exists());
     let (tofu, terraform): (Vec<_>, Vec<_>) = new.partition(|root| root.dialect == Dialect::OpenTofu);
     (!tofu.is_empty() && !terraform.is_empty()).then(|| {
         format!(
-            "of the new lock files {} are for OpenTofu and {} for Terraform, by `tool` in the settings and by .tofu files \
-             next to the configuration; `--tool` decides for all",
+            "of the new lock files {} are for OpenTofu and {} for Terraform, as the settings, the files of the configuration \
+             and `terraform_binary` say; `--tool` decides for all",
             tofu.len(),
             terraform.len()
         )
@@ -167,6 +171,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let mut notes: Notes = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(targets.note());
     notes.extend(targets.notes_on_units());
+    notes.extend(targets.note_on_ignored().filter(|_| targets.found));
     notes.extend(sources.notes());
     notes.extend(collected.warnings);
     notes.extend(assumed::notes(collected.assumed, |_| false));
@@ -182,6 +187,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let outcome = outcome.exit_1_if(differs).with_error(missing).with_error(unlocked);
     let mut outcome = outcome.with_error(unrecorded).with_error(Error::all(collected.overridden));
     outcome.notes.extend(collected.notes);
+    targets.mark_ignored(&mut outcome);
     outcome.notes.extend(not_considered(&outcome, services.variables()));
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Drop the root modules without results: "up to date" would hide that no request was sent.

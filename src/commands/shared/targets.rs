@@ -17,6 +17,7 @@ use crate::settings::Variables;
 use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::{Search, UnlockedUnits, discover};
+use crate::workspace::ignored::{self, IgnoredLockFile, IgnoredLockFiles};
 use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 use crate::{lockfile, parallel};
 
@@ -58,6 +59,10 @@ pub struct Targets<'a> {
     /// Units that have no lock file and get none.
     pub unlocked_units: UnlockedUnits,
     unlocked: Unlocked,
+    /// Lock files that Git ignores, or would ignore.
+    ignored: IgnoredLockFiles,
+    /// Where the directories are that have no lock file and get no finding for that, by their paths as shown.
+    unlocked_places: BTreeMap<PathBuf, PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
 
@@ -125,6 +130,8 @@ impl<'a> Targets<'a> {
             excluded: 0,
             unlocked_units: UnlockedUnits::default(),
             unlocked: Unlocked::Reported,
+            ignored: IgnoredLockFiles::new(),
+            unlocked_places: BTreeMap::new(),
             dialects: Mutex::default(),
         }
     }
@@ -143,8 +150,12 @@ impl<'a> Targets<'a> {
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
         let nothing = nothing && found.withheld.is_empty() && found.unlocked_units.is_empty();
         if nothing && unlocked != Unlocked::Opened {
-            return Err(none_below(start, unlocked));
+            return Err(none_below(start, unlocked, &found.ignored));
         }
+        for path in found.like_roots.iter().chain(&found.unlocked_units.paths) {
+            self.unlocked_places.insert(at(&prefix, path), start.join(path));
+        }
+        self.ignored.extend(found.ignored.into_iter().map(|(path, file)| (at(&prefix, &path), file)));
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
         for path in found.roots {
             let shown = at(&prefix, &path);
@@ -156,7 +167,11 @@ impl<'a> Targets<'a> {
         }
         let level = if found.unread_caller.is_some() { Level::Warn } else { Level::Deny };
         self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
-        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path), level)));
+        self.outcomes.extend(found.without_lock.iter().map(|path| {
+            let path = at(&prefix, path);
+            let ignored = self.ignored.get(&path);
+            without_lock(path, level, ignored)
+        }));
         self.excluded += found.excluded;
         self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
         self.unlocked_units.add(found.unlocked_units, |path| at(&prefix, path));
@@ -179,6 +194,44 @@ impl<'a> Targets<'a> {
     /// A directory whose sources are not read, so it may call any other; `None` if that does not matter.
     pub fn unread_caller(&self) -> Option<&Path> {
         self.unread_caller.as_deref()
+    }
+
+    /// How Git ignores the lock file of a root module that was found.
+    pub fn ignored(&self, path: &Path) -> Option<&IgnoredLockFile> {
+        self.ignored.get(path)
+    }
+
+    /// The directories without a lock file that get no finding for that, as shown, and where they are.
+    pub fn unlocked_places(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
+        self.unlocked_places.iter()
+    }
+
+    /// A note on lock files that Git ignores, next to others: of those that exist, and of those that are not created.
+    pub fn note_on_ignored(&self) -> Option<String> {
+        let is_created = self.unlocked == Unlocked::Created;
+        let is_reported = |path: &PathBuf| self.paths.contains(path) || self.outcomes.iter().any(|it| it.path == *path);
+        let noted = self.ignored.iter().filter(|(path, file)| (is_created || file.exists) && !is_reported(path));
+        let noted: IgnoredLockFiles = noted.map(|(path, file)| (path.clone(), file.clone())).collect();
+        let what = if is_created { "not created" } else { "not checked" };
+        Some(format!("{what}: {}; {}", ignored::sentence(&noted)?, ignored::WAYS_ON))
+    }
+
+    /// Marks the lock files of named root modules that were written and that Git ignores, with a note.
+    pub fn mark_ignored(&self, outcome: &mut Outcome) {
+        let mut all = IgnoredLockFiles::new();
+        for (place, path) in self.places.iter().zip(&self.paths) {
+            let TargetPlace::Named(settings) = place else { continue };
+            for root in outcome.roots.iter_mut().filter(|root| root.path == *path) {
+                let Ok(Body::Changes(changes)) = &mut root.body else { continue };
+                if !changes.written {
+                    continue;
+                }
+                let ignored = ignored::of(&settings.root, std::iter::once(Path::new(""))).into_values().next();
+                changes.ignored = ignored.is_some();
+                all.extend(ignored.map(|file| (path.clone(), file)));
+            }
+        }
+        outcome.notes.extend(ignored::sentence(&all).map(|sentence| format!("{sentence}: {}", ignored::WAYS_ON)));
     }
 
     /// The kind of a root module.
@@ -274,6 +327,11 @@ impl<'a> Targets<'a> {
         of_none.into_iter().chain(of_module)
     }
 
+    /// Leaves units out of the notes that findings are about, by their lock files.
+    pub fn leave_out_units(&mut self, files: &BTreeSet<&Path>) {
+        self.unlocked_units.paths.retain(|path| !files.contains(&*path.join(lockfile::FILE_NAME)));
+    }
+
     /// Adds root modules that no search finds: as reports name them, and where they are.
     pub fn add(&mut self, found: impl IntoIterator<Item = (PathBuf, PathBuf)>) {
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
@@ -301,11 +359,16 @@ impl<'a> Targets<'a> {
     /// Fails if there is no root module.
     pub fn or_none(self) -> Result<Self, Error> {
         if self.paths.is_empty() && self.outcomes.is_empty() && self.unlocked_units.is_empty() {
-            let first = self.scope.directories().into_iter().next().unwrap_or_default();
-            let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
-            return Err(none_below(start, Unlocked::Opened));
+            return Err(self.none_here());
         }
         Ok(self)
+    }
+
+    /// Why there is no root module.
+    pub fn none_here(&self) -> Error {
+        let first = self.scope.directories().into_iter().next().unwrap_or_default();
+        let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
+        none_below(start, Unlocked::Opened, &self.ignored)
     }
 
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
@@ -423,28 +486,31 @@ impl<'a> Targets<'a> {
     }
 }
 
-fn none_below(start: &Path, unlocked: Unlocked) -> Error {
-    let lock_file = start.join(lockfile::FILE_NAME);
-    let (lacks, hint) = if unlocked == Unlocked::Created {
-        ("lock file or configuration", "name the directory to look in with -C".into())
-    } else if lock_file.is_file() {
-        let lock_file = shown(lock_file.strip_prefix(".").unwrap_or(&lock_file));
-        let hint = step!(
-            "Git ignores {}, or the setting `exclude` leaves it out: `git check-ignore -v {}` shows the line of a .gitignore",
-            lock_file,
-            lock_file
-        );
-        ("lock file", hint)
-    } else {
+fn none_below(start: &Path, unlocked: Unlocked, ignored: &IgnoredLockFiles) -> Error {
+    let place =
+        if start == Path::new(".") { "here or below".to_owned() } else { format!("in or below {}", shown(start)) };
+    let lacks = if unlocked == Unlocked::Created { "lock file is created" } else { "lock file" };
+    let failed = |message: String| Error::new(ErrorKind::NotFound, message);
+    let creatable = discover(start, true, Search::default()).unwrap_or_default();
+    let ignored = if ignored.is_empty() { &creatable.ignored } else { ignored };
+    if let Some(reason) = ignored::reason(start, ignored) {
+        return failed(format!("no {lacks} {place}: {}", reason.what)).hint(reason.ways_on);
+    }
+    if start.join(lockfile::FILE_NAME).is_file() {
+        let hint = "the setting `exclude` of a .tflock.hcl leaves this directory out";
+        return failed(format!("no lock file {place} but the one here, which is excluded")).hint(hint);
+    }
+    if !creatable.roots.is_empty() && unlocked != Unlocked::Created {
         let hint = step!(
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider"
         );
-        ("lock file", hint)
-    };
-    let place =
-        if start == Path::new(".") { "here or below".to_owned() } else { format!("in or below {}", shown(start)) };
-    let message = format!("no {lacks} {place} (files that Git ignores do not count)");
-    Error::new(ErrorKind::NotFound, message).hint(hint)
+        return failed(format!("no lock file {place} (files that Git ignores do not count)")).hint(hint);
+    }
+    if !creatable.withheld.is_empty() || !creatable.unlocked_units.is_empty() {
+        return failed(format!("no lock file {place}"));
+    }
+    let message = format!("no lock file or configuration {place} (files that Git ignores do not count)");
+    failed(message).hint("name the directory to look in with -C")
 }
 
 /// Joins a directory and a relative path, without the trailing slash that an empty path would leave.
@@ -452,10 +518,21 @@ fn at(prefix: &Path, way: &Path) -> PathBuf {
     prefix.join(way).components().collect()
 }
 
-fn without_lock(path: PathBuf, level: Level) -> RootOutcome {
+fn without_lock(path: PathBuf, level: Level, ignored: Option<&IgnoredLockFile>) -> RootOutcome {
     let file = path.join(lockfile::FILE_NAME);
     let message = "this root module (it has a backend) has no dependency lock file";
-    let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file).at_level(level)];
+    let finding = Finding::new(Rule::LockFileMissing, message).in_file(&file).at_level(level);
+    let findings = vec![with_ignore_rule(finding, ignored)];
     let changes = Changes { path: file, ..Changes::default() };
     RootOutcome { path, body: Ok(Body::Changes(changes)), findings }
+}
+
+/// A finding about a missing lock file, which says by which rule Git ignores it.
+pub fn with_ignore_rule(finding: Finding, ignored: Option<&IgnoredLockFile>) -> Finding {
+    let Some(IgnoredLockFile { rule, exists }) = ignored else { return finding };
+    let finding = finding.remarked(format_args!("Git ignores it ({rule}), so a clone does not have it"));
+    if *exists {
+        return finding.remedied_by(format!("Take the line out of {} and commit the lock file.", rule.file()));
+    }
+    finding.remedied_by(step!("Take the line out of {}, run `tflock lock` and commit the file.", rule.file()))
 }

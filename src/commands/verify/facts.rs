@@ -27,7 +27,7 @@ use crate::query::question::{Depth, Explain, Goal, Query};
 use crate::query::select::ProvenanceRule;
 use crate::release::{ReleaseKey, Releases};
 use crate::settings::{H1Rule, Settings};
-use crate::verify::Completion;
+use crate::verify::{Completion, InstalledCount};
 use crate::workspace::RunSettings;
 
 /// The queries about the locked releases of some root modules.
@@ -132,9 +132,19 @@ impl Questions {
     }
 }
 
-/// The findings on installed packages of locked releases, and errors about unreadable ones.
-pub(super) fn of_installed(root: &GateRoot) -> (Vec<Finding>, Vec<Error>) {
-    let (mut findings, mut errors) = (Vec::new(), Vec::new());
+/// What was found of the installed packages of a root module.
+#[derive(Default)]
+pub(super) struct InstalledPackages {
+    pub(super) findings: Vec<Finding>,
+    /// About unreadable packages.
+    pub(super) errors: Vec<Error>,
+    pub(super) count: InstalledCount,
+}
+
+/// Hashes the installed packages of locked releases.
+pub(super) fn of_installed(root: &GateRoot) -> InstalledPackages {
+    let InstalledPackages { mut findings, mut errors, mut count } = InstalledPackages::default();
+    let mut installed = BTreeSet::new();
     let places = places(root).unwrap_or_else(|error| {
         errors.push(error);
         Vec::new()
@@ -150,18 +160,27 @@ pub(super) fn of_installed(root: &GateRoot) -> (Vec<Finding>, Vec<Error>) {
         };
         for (addr, entry) in root.lock().iter() {
             match of_entry(root, (&mirror, holds), addr, entry) {
-                Ok(found) => findings.extend(found),
+                Ok(found) => {
+                    count.hashed += found.hashed;
+                    if holds == Holds::Installed && found.hashed > 0 {
+                        installed.insert(addr);
+                    }
+                    findings.extend(found.findings);
+                }
                 Err(error) => errors.push(error),
             }
         }
     }
-    (findings, errors)
+    count.not_installed = root.lock().iter().filter(|(addr, _)| !installed.contains(addr)).count();
+    InstalledPackages { findings, errors, count }
 }
 
 /// What a package directory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Installed,
+    /// What several root modules share; other versions may be there too.
+    Shared,
     /// `init` may install from it; some platforms may not be needed.
     Offered,
 }
@@ -170,9 +189,10 @@ enum Holds {
 /// implied ones.
 fn places(root: &GateRoot) -> Result<Vec<(PathBuf, Holds)>, Error> {
     let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(root.settings())?;
-    let installed = [root.settings().data_dir().join("providers")].into_iter().chain(plugin_cache);
+    let installed = (root.settings().data_dir().join("providers"), Holds::Installed);
+    let shared = plugin_cache.into_iter().map(|cache| (cache, Holds::Shared));
     let offered = mirrors.into_iter().map(|mirror| (mirror, Holds::Offered));
-    Ok(installed.map(|place| (place, Holds::Installed)).chain(offered).collect())
+    Ok([installed].into_iter().chain(shared).chain(offered).collect())
 }
 
 /// True for this machine's platform and those of the settings.
@@ -190,13 +210,21 @@ fn of_entry(
     (mirror, holds): (&FilesystemMirror, Holds),
     addr: &ProviderAddr,
     entry: &LockEntry,
-) -> Result<Vec<Finding>, Error> {
-    let mut findings = Vec::new();
+) -> Result<HashedEntry, Error> {
+    let (mut findings, mut hashed) = (Vec::new(), 0);
     let packages = mirror.packages(addr)?;
-    let wanted = |platform: &Platform| holds == Holds::Installed || wanted(root, platform);
+    let wanted = |platform: &Platform| holds != Holds::Offered || wanted(root, platform);
+    if holds == Holds::Installed && packages.of(&entry.version).next().is_none() && !packages.is_empty() {
+        let others: Vec<String> = packages.versions().map(ToString::to_string).collect();
+        let message =
+            format!("{addr} {} is locked, and not installed; installed is {}", entry.version, others.join(", "));
+        let directory = root.settings().data_dir().join("providers");
+        findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(within(root, &directory)));
+    }
     for (platform, package) in packages.of(&entry.version).filter(|(platform, _)| wanted(platform)) {
         let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = package;
         let own = hashes(package)?;
+        hashed += 1;
         if own.iter().any(|hash| entry.hashes.contains(hash)) {
             continue;
         }
@@ -208,7 +236,13 @@ fn of_entry(
         );
         findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(within(root, path)));
     }
-    Ok(findings)
+    Ok(HashedEntry { findings, hashed })
+}
+
+/// The packages of one entry in one place.
+struct HashedEntry {
+    findings: Vec<Finding>,
+    hashed: usize,
 }
 
 fn hashes(package: &LocalPackage) -> Result<Vec<PackageHash>, PackageError> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::base::{Base, LostLockFile, UnitsBefore};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
+use super::module_hosts::UnlistedHosts;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{Answers, GateRoot, GateRoots};
 use super::tree::TreeVerdict;
@@ -21,18 +22,19 @@ use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::modules_dir::COMPARED;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, ExitCode};
 use crate::finding::{Finding, Level, Rule};
+use crate::lockfile;
 use crate::outcome::{Body, Notes, Outcome, RootOutcome, WorkTreeFindings};
 use crate::parallel;
-use crate::path::{shown, worktree};
+use crate::path::{self, shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
-use crate::verify::{Completion, Unanswered, Verified};
+use crate::verify::{Completion, InstalledCount, Unanswered, Verified};
 use crate::words::{counted, first_of};
 use crate::workspace::discover::Search;
-use crate::workspace::{Exclusions, RootSource, Scope};
+use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
 
 /// How many unchecked root modules a note names.
 const MOST_NAMED: usize = 5;
@@ -73,18 +75,22 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         }
     } else {
         // The change may have removed the last root module.
-        targets = targets.or_none()?;
+        targets = match targets.or_none() {
+            Ok(targets) => targets,
+            Err(error) => return Ok((of_nothing(error), GateRoots::new())),
+        };
     }
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let OpenedRoots { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
     let units = base.as_ref().map(UnitsBefore::of).transpose()?;
-    let of_work_tree = match (&base, &units) {
+    let looked_at = opened.iter().filter(|root| root.has_lock_file()).count();
+    let mut of_work_tree = match (&base, &units) {
         (Some(base), Some(units)) => {
             let mut findings = trust;
             if targets.found {
-                findings.extend(base.unlocked(&opened, targets.unread_caller().is_some()));
+                findings.extend(base.unlocked(&opened, units, targets.unread_caller().is_some()));
                 let is_excluded = |place: &Path| exclusions.as_ref().is_some_and(|it| it.cover(place));
                 findings.extend(units.lost_coverage(&opened, |place| is_below(scope, place) && !is_excluded(place)));
             }
@@ -92,12 +98,17 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         }
         _ => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
+    let stated = stated_missing(&targets, base.as_ref(), &of_work_tree, scope);
+    of_work_tree.extend(stated);
+    let missing = of_work_tree.iter().filter(|finding| finding.rule == Rule::LockFileMissing);
+    let missing = missing.filter_map(|finding| finding.file.as_deref()).collect();
+    targets.leave_out_units(&missing);
     let verdict = TreeVerdict::of(base.as_ref(), &of_work_tree, &roots);
     let when = (scope.environment.now, !scope.offline);
     let mut sources = Vec::new();
     let (changed, mut outcomes, explainer) = match (&base, &units) {
         (Some(base), Some(units)) => {
-            let (changed, unchanged, used) = partition_changed(base, roots, units)?;
+            let (changed, unchanged, used) = partition_changed(base, roots, units, scope.dialect())?;
             sources = units.changed_sources(&changed);
             let explainer = services.explains.then(|| Explainer::new(base, used, &cache, when));
             (changed, unchanged, explainer)
@@ -116,7 +127,8 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     };
     let mut since_base = explainer.as_ref().map(|explainer| answered.explained(explainer)).unwrap_or_default();
     let (judged, notes) = answered.judged(&cache, options, &verdict);
-    let roots = answered.groups.into_iter().flat_map(|(roots, _)| roots).collect();
+    let roots: GateRoots = answered.groups.into_iter().flat_map(|(roots, _)| roots).collect();
+    let unlisted = if base.is_none() { UnlistedHosts::of(&roots) } else { None };
     if let Some(explainer) = explainer.filter(|_| targets.found) {
         let is_wanted = |place: &Path| is_below(scope, place) && !exclusions.as_ref().is_some_and(|it| it.cover(place));
         since_base = with_removed(since_base, explainer.removed(is_wanted));
@@ -130,10 +142,14 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let rules = base.as_ref().map_or(own, |base| Some(base.note()));
     let mut notes = Notes::from(notes);
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
+    notes.extend(base.as_ref().map(Base::settings_changes).unwrap_or_default());
     notes.extend(not_judged(&nested));
     notes.extend(not_read);
     notes.extend(of_units);
     notes.extend(targets.notes_on_units());
+    notes.extend(targets.note_on_ignored());
+    notes.extend(unlisted.map(|hosts| hosts.note()));
+    notes.extend(installed(&outcome, options));
     notes.extend(not_considered(&outcome, services.variables()));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
@@ -144,13 +160,85 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         notes.push(COMPARED);
     }
     notes.extend(cache.finish());
-    Ok((Outcome { since_base, notes, ..outcome }, roots))
+    let mut outcome = Outcome { since_base, notes, ..outcome };
+    let is_done = outcome.code == ExitCode::Done && outcome.errors().next().is_none();
+    if looked_at == 0 && is_done {
+        outcome.unlooked = Some(nothing_looked_at(&outcome, &targets));
+        // A workflow that many repositories share must not fail in one without lock files.
+        let is_named = outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing);
+        outcome.code = if base.is_some() || is_named { ExitCode::Done } else { ExitCode::Failed };
+    }
+    Ok((outcome, roots))
+}
+
+/// The outcome where there is no root module at all.
+fn of_nothing(error: Error) -> Outcome {
+    let unlooked = Some(error.message.clone());
+    Outcome { command: "verify", many: true, unlooked, ..Outcome::default() }.with_error(Some(error))
+}
+
+/// Why no lock file was looked at.
+fn nothing_looked_at(outcome: &Outcome, targets: &Targets<'_>) -> String {
+    if outcome.roots.is_empty() {
+        return targets.none_here().message;
+    }
+    if outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing) {
+        return "there is no lock file".to_owned();
+    }
+    "the configuration requires no provider, and there is no lock file".to_owned()
+}
+
+/// The findings about directories without a lock file for which the settings state a level; else a note counts them.
+fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding], scope: &Scope) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (shown, place) in targets.unlocked_places() {
+        let file = shown.join(lockfile::FILE_NAME);
+        let is_known = known.iter().any(|it| it.rule == Rule::LockFileMissing && it.file.as_ref() == Some(&file));
+        let of_base = base.and_then(|base| base.settings(&worktree::absolute(place)).ok().flatten());
+        let settings = of_base.or_else(|| Some(root_settings(place, shown, scope).ok()?.settings));
+        let Some(settings) = settings.filter(|_| !is_known) else { continue };
+        if settings.level(Rule::LockFileMissing.id()).is_some_and(|level| level > Level::Note) {
+            let name = path::shown(shown);
+            let message = format!("{name} has no dependency lock file, and the settings state a level for that");
+            let finding = Finding::new(Rule::LockFileMissing, message).in_file(file);
+            let finding = finding.remedied_by(step!("Run `tflock lock -r --create` and commit the file."));
+            findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
+        }
+    }
+    findings
+}
+
+/// How much of what is installed was hashed.
+fn installed(outcome: &Outcome, options: VerifyOptions) -> Option<String> {
+    let counts = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Verified(verified)) => verified.installed,
+        _ => None,
+    });
+    let all = counts.reduce(|one, other| InstalledCount {
+        hashed: one.hashed + other.hashed,
+        not_installed: one.not_installed + other.not_installed,
+    });
+    let InstalledCount { hashed, not_installed } = all.filter(|_| options.installed)?;
+    let is_other_version = outcome.findings().any(|(_, finding)| finding.rule == Rule::InstalledDiffers);
+    if hashed == 0 && !is_other_version {
+        return Some("nothing installed to check: no package of a locked provider is installed".to_owned());
+    }
+    let left = if not_installed == 0 {
+        String::new()
+    } else {
+        format!("; {} not installed", counted(not_installed, "locked provider"))
+    };
+    Some(format!("hashed {}{left}", counted(hashed, "installed package")))
 }
 
 /// What was assumed of units, and where lock files of templates go.
 fn of_units(roots: &GateRoots, before: Option<&UnitsBefore<'_>>) -> Vec<String> {
     let trees = roots.iter().filter_map(|(path, root)| Some((&**path, root.as_ref().ok()?.tree()?)));
-    let templates: Vec<&Path> = trees.clone().filter(|(_, tree)| tree.is_template).map(|(path, _)| path).collect();
+    let has_lock_file = |path: &Path| {
+        roots.iter().any(|(other, root)| other == path && root.as_ref().is_ok_and(GateRoot::has_lock_file))
+    };
+    let templates = trees.clone().filter(|(path, tree)| tree.is_template && has_lock_file(path));
+    let templates: Vec<&Path> = templates.map(|(path, _)| path).collect();
     let assumed: Vec<_> = trees.map(|(path, tree)| assumed::of_unit(path, tree)).collect();
     let old =
         before.filter(|_| assumed.iter().any(|of_root| !of_root.is_empty())).and_then(|units| units.assumed(roots));
@@ -214,6 +302,7 @@ fn partition_changed(
     base: &Base,
     roots: GateRoots,
     units: &UnitsBefore<'_>,
+    tool: Option<Dialect>,
 ) -> Result<(GateRoots, Vec<RootOutcome>, UsedNames), Error> {
     let concerned = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<GateRoot, Error>)| {
         let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root, units));
@@ -242,7 +331,11 @@ fn partition_changed(
                 let reading = base.reading(&root, units)?;
                 let similar = base.similar_names(&root, &used);
                 similar.map(|similar| {
-                    let found = base.new_programs(&root, units).into_iter().chain(similar).collect();
+                    let mut found = base.new_programs(&root, units);
+                    found.extend(similar);
+                    if tool.is_none() {
+                        found.extend(base.named_tool(&root, units));
+                    }
                     root.with_change(change, &reading, found)
                 })
             }
@@ -308,9 +401,6 @@ fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: u
     }
     notes.extend(day_one(outcome));
     notes.extend(not_checked(outcome));
-    if outcome.roots.is_empty() && outcome.work_tree.is_none() {
-        notes.push("there is no root module here: no directory has a lock file");
-    }
     if skipped > 0 && outcome.many {
         notes.push(format!("skipped {}", counted(skipped, "unchanged root module")));
     }

@@ -5,6 +5,7 @@ mod explain;
 pub mod facts;
 mod fix;
 mod gate;
+pub mod module_hosts;
 mod modules;
 pub mod opening;
 mod other_tool;
@@ -237,9 +238,10 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut extra = of_text;
     if by.options.installed {
-        let (more, errors) = facts::of_installed(root);
-        extra.extend(more);
-        verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
+        let installed = facts::of_installed(root);
+        extra.extend(installed.findings);
+        verified.installed = Some(installed.count);
+        verified.inconclusive.extend(installed.errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
     let (more, errors) = modules::of_installed(root, by.options.installed);
     extra.extend(more);

@@ -1,7 +1,7 @@
 //! Reads the root modules of a run under the settings and the trust file that apply to them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::Base;
@@ -69,14 +69,18 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
-    let open = |(settings, own): RootSettled| {
+    let open = |path: &Path, (settings, own): RootSettled| {
         let pins = pins.get(&settings.trust).cloned().flatten();
         let root = root::read(&settings)?;
         let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-        let under = Circumstances { pins, was_unreadable, tool_changed: own != settings.dialect };
+        let ignored = targets.ignored(path).cloned().or_else(|| base?.ignored(&settings));
+        let under = Circumstances { pins, was_unreadable, tool_changed: own != settings.dialect, ignored };
         Ok(GateRoot::of(root, under, &packages(&settings), targets.unread_caller()))
     };
-    let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| (path, settings.and_then(open)));
+    let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| {
+        let root = settings.and_then(|settings| open(&path, settings));
+        (path, root)
+    });
     Ok(OpenedRoots { roots, nested, trust, tracked })
 }
 

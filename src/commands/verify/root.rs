@@ -10,6 +10,7 @@ use super::other_tool;
 use super::read_paths::ReadPaths;
 use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
+use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, add_paths_of_unit, file_from};
 use crate::error::Error;
@@ -23,6 +24,7 @@ use crate::terragrunt::Influence;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::words::counted;
+use crate::workspace::ignored::IgnoredLockFile;
 use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings, git_in};
 
 /// Root modules by their shown paths, each with its content or the error.
@@ -50,6 +52,8 @@ pub struct Circumstances {
     pub was_unreadable: bool,
     /// True if the files of the working tree are for another tool than the one it is judged for.
     pub tool_changed: bool,
+    /// How Git ignores the lock file, if it does: then a clone does not have it.
+    pub ignored: Option<IgnoredLockFile>,
 }
 
 /// What sources say about a root module, beyond its releases.
@@ -117,8 +121,11 @@ impl GateRoot {
         let mut text = match &root.lock {
             Some(Ok(read)) => read.warnings.clone(),
             Some(Err(findings)) => findings.clone(),
-            None => missing(settings, tree, caller).into_iter().collect(),
+            None => Vec::new(),
         };
+        if root.lock.is_none() || under.ignored.is_some() {
+            text.extend(missing(settings, tree, caller).map(|it| with_ignore_rule(it, under.ignored.as_ref())));
+        }
         if is_of_cache_server(&root) {
             text.retain(|finding| finding.rule != Rule::NotCanonical);
         }
@@ -138,6 +145,11 @@ impl GateRoot {
         // Only what the lock file says is judged; the texts of thousands of root modules would take memory.
         let root = Root { settings, bytes: None, ..root };
         Self { root, text, under, change: None, answers: Answers::default() }
+    }
+
+    /// True if there is a lock file that a clone has too.
+    pub(super) fn has_lock_file(&self) -> bool {
+        self.root.lock.is_some() && self.under.ignored.is_none()
     }
 
     /// The lock file; empty if it cannot be read.
@@ -227,7 +239,7 @@ impl GateRoot {
     }
 
     /// The configuration, if there is one.
-    pub(super) fn tree(&self) -> Option<&Tree> {
+    pub(crate) fn tree(&self) -> Option<&Tree> {
         self.root.tree.as_deref()
     }
 
@@ -406,12 +418,15 @@ fn without_holes(root: Root, holes: &[UnreadPart]) -> Root {
 fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -> Option<Finding> {
     let required = tree.map_or(0, |tree| tree.requirements.len());
     // `init` writes no file without requirements either.
-    if required == 0 || settings.lock_file().exists() {
+    if required == 0 {
         return None;
     }
     let required = counted(required, "provider");
-    let message =
-        format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
+    let message = if settings.lock_file().exists() {
+        format!("the configuration requires {required}, and {} is not committed", lockfile::FILE_NAME)
+    } else {
+        format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME)
+    };
     let missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
     Some(match caller {
         Some(caller) => missing.at_level(Level::Warn).remarked(format_args!(

@@ -48,6 +48,10 @@ pub struct KindTraits {
 /// Files of components and stacks; the second suffix of each is that of Terraform up to 1.13, which later versions ignore.
 const STACKS: [[&str; 2]; 2] = [[".tfcomponent.hcl", ".tfstack.hcl"], [".tfcomponent.json", ".tfstack.json"]];
 
+/// The files that name the version of a tool, as version managers read them.
+pub const VERSION_FILES: [&str; 5] =
+    [".terraform-version", ".opentofu-version", ".tool-versions", "mise.toml", ".mise.toml"];
+
 /// The files of a unit; the second replaces the first.
 pub const UNIT_FILES: [&str; 2] = ["terragrunt.hcl", "terragrunt.hcl.json"];
 

@@ -25,7 +25,7 @@ mod side_files;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use files::{ConfigFiles, SourceFile, Syntax, is_configuration, is_of_tofu, is_read};
 pub use json::JsonError;
-pub use kind::{KindTraits, RootKind, UNIT_FILES, is_of_old_stack, is_root_configuration, suffixes};
+pub use kind::{KindTraits, RootKind, UNIT_FILES, VERSION_FILES, is_of_old_stack, is_root_configuration, suffixes};
 pub use module::{
     CallSource, CallVersion, Constraint, DynamicProvider, Import, Location, Module, ModuleCall, Names, Needs,
     ProviderConfig, RequiredProvider, Resource, Text, Variable,

@@ -8,6 +8,7 @@
 //!
 //! Besides the file, a run has these inputs: the environment's [`Variables`] and the [`Secret`]s in them.
 
+mod changed;
 pub mod decode;
 mod policy;
 mod source;
@@ -28,6 +29,7 @@ use crate::terragrunt::{Environment, Vouched};
 use crate::version::{Constraints, Version};
 use crate::witness::{REBUILT, WitnessPlace};
 
+pub use changed::changed_keys;
 pub use decode::{Date, DateError};
 pub use decode::{LINKS, decode};
 pub use policy::{

@@ -124,6 +124,16 @@ impl CommandLine {
         self.subcommand.is_some_and(|it| it.name == name)
     }
 
+    /// True if it is this subcommand of Git.
+    pub fn is_git(&self, name: &str) -> bool {
+        let mut words = self.words.iter().filter_map(|word| match word {
+            Word::Plain(text) => Some(&**text),
+            Word::Value(text) => Some(&**text),
+            Word::Hole(_) => None,
+        });
+        self.subcommand.is_none() && words.next() == Some("git") && words.any(|word| word == name)
+    }
+
     /// True if it has this option.
     pub fn has(&self, option: &str) -> bool {
         self.words.iter().any(|word| matches!(word, Word::Plain(text) if text == option))
@@ -234,6 +244,11 @@ impl Step {
 
     /// The first command of tflock in it that can be typed as it is, without a word to fill in.
     pub fn command(&self) -> Option<String> {
+        self.command_where(|command| command.subcommand.is_some())
+    }
+
+    /// The first command of some kind in it that can be typed as it is.
+    pub fn command_where(&self, is_wanted: impl Fn(&CommandLine) -> bool) -> Option<String> {
         let place = self.place.as_deref().cloned().unwrap_or_default();
         let is_whole = |command: &&CommandLine| {
             let is_open = |word: &Word| match word {
@@ -241,7 +256,7 @@ impl Step {
                 Word::Value(_) => false,
                 Word::Hole(hole) => *hole != Hole::File || place.file.is_none(),
             };
-            command.subcommand.is_some() && !command.words.iter().any(is_open)
+            is_wanted(command) && !command.words.iter().any(is_open)
         };
         self.commands().find(is_whole).map(|command| command.words(&place).join(" "))
     }

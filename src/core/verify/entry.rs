@@ -102,7 +102,7 @@ impl JudgedEntry<'_> {
         unreachable.unwrap_or_else(|| {
             let message = format!(
                 "{} is not required by the configuration, possibly from state: unless the state needs it, `{} init` \
-                 removes it, and refuses the file with -lockfile=readonly",
+                 removes it, and refuses the file with -lockfile=readonly; `tflock lock --prune` takes it out",
                 self.name(),
                 self.subject.dialect.program()
             );

@@ -213,6 +213,17 @@ pub struct Verified {
     pub required_by: BTreeSet<(ProviderAddr, String)>,
     /// The findings that `--fix` repaired.
     pub repaired: Vec<Finding>,
+    /// What of the installed packages was looked at, if that was asked.
+    pub installed: Option<InstalledCount>,
+}
+
+/// How many installed packages were hashed, and how many locked providers have none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InstalledCount {
+    /// Packages, wherever they are.
+    pub hashed: usize,
+    /// Entries without a package of their version where `init` installs.
+    pub not_installed: usize,
 }
 
 impl Verified {

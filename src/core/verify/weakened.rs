@@ -1,7 +1,7 @@
 //! What new settings let pass that the old ones did not.
 //!
-//! Compares the effective policy, defaults included: one that is only written differently is not weaker.
-//! Platforms and tool are not policy; dropped hashes are found in the lock file.
+//! Compares the effective settings, defaults included: what is only written differently is not weaker. Which tool they name is
+//! another question.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
+use crate::platform::Platform;
 use crate::settings::decode::{EXPIRED_KEYS, LEVELS, SIGNATURES, word};
 use crate::settings::{
     Ban, Exclude, Exemption, H1Rule, Index, IndexTrust, ProviderScope, Settings, SourceChoice, UNEXPLAINED_HASH,
@@ -22,6 +23,8 @@ pub struct Weakening {
     pub message: String,
     /// How the line begins on which the settings say it, if they say it.
     pub line: String,
+    /// The providers that it is about, if it is harmless for those that are new in the change.
+    pub harmless_if_new: Option<ProviderScope>,
 }
 
 /// How many of the last bans, exemptions and exclusions come from the files further out, and were compared there: settings
@@ -67,6 +70,9 @@ pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
 /// ban that is still covered there is covered here, and one that is not was reported there; likewise for the others.
 pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<Weakening> {
     let mut found = Vec::new();
+    found.extend(platforms(old, new));
+    found.extend(optional_platforms(old, new));
+    found.extend(units(old, new));
     found.extend(hosts("hosts", &old.policy.hosts, &new.policy.hosts));
     found.extend(hosts("module_hosts", &old.policy.module_hosts, &new.policy.module_hosts));
     found.extend(signature(old, new));
@@ -103,7 +109,60 @@ pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<We
 }
 
 fn weakening(line: impl Into<String>, message: String) -> Weakening {
-    Weakening { message, line: line.into() }
+    Weakening { message, line: line.into(), harmless_if_new: None }
+}
+
+/// Platforms that no lock file has to cover any more.
+fn platforms(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let wanted = new.platforms.as_deref().unwrap_or_default();
+    let lost = old.platforms.iter().flatten().filter(|platform| !wanted.contains(platform));
+    let lost: Vec<String> = lost.map(ToString::to_string).collect();
+    let message = format!("lock files need not cover {} any more", lost.join(", "));
+    (!lost.is_empty()).then(|| weakening("platforms", message))
+}
+
+/// Wanted platforms that more providers may lack than before.
+fn optional_platforms(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let wanted = old.platforms.as_deref().unwrap_or_default();
+    let was_optional = |providers: &ProviderScope, platform: &Platform| {
+        old.optional_platforms
+            .iter()
+            .any(|line| line.providers.includes(providers) && line.platforms.contains(platform))
+    };
+    let mut found = Vec::new();
+    for line in &new.optional_platforms {
+        let more: Vec<String> = line
+            .platforms
+            .iter()
+            .filter(|platform| wanted.contains(platform) && !was_optional(&line.providers, platform))
+            .map(ToString::to_string)
+            .collect();
+        if !more.is_empty() {
+            let message =
+                format!("{} may lack {}; before, lock files had to cover it", line.providers, more.join(", "));
+            let of_new = Some(line.providers.clone());
+            found.push(Weakening { harmless_if_new: of_new, ..weakening("optional_platforms", message) });
+        }
+    }
+    found
+}
+
+/// What is assumed of units and was not, or otherwise.
+fn units(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let (was, is) = (&old.unit_environment, &new.unit_environment);
+    let other = is.iter().filter(|(name, value)| was.get(*name) != Some(*value));
+    let of_environment = other.map(|(name, _)| {
+        let before = if was.contains_key(name) { "had another value" } else { "was unknown" };
+        weakening("env", format!("terragrunt.env gives {name} a value; before, it {before}"))
+    });
+    let assumed = [
+        ("plain", &old.vouched.plain, &new.vouched.plain, "is taken for plain text"),
+        ("harmless", &old.vouched.harmless, &new.vouched.harmless, "is taken for harmless"),
+    ];
+    let of_lists = assumed.into_iter().flat_map(|(key, was, is, what)| {
+        is.difference(was).map(move |name| weakening(key, format!("{name} {what} in units; before, it was not")))
+    });
+    of_environment.chain(of_lists).collect()
 }
 
 type Hosts = Option<BTreeSet<Hostname>>;
@@ -368,6 +427,16 @@ mod tests {
         ),
         ("", "level \"republished\" {\n is = \"warn\"\n}", "level \"republished\""),
         ("level \"not-canonical\" {\n is = \"deny\"\n}", "", "level \"not-canonical\""),
+        ("platforms = [\"linux_amd64\", \"darwin_arm64\"]", "platforms = [\"linux_amd64\"]", "platforms"),
+        ("platforms = [\"linux_amd64\"]", "", "platforms"),
+        (
+            "platforms = [\"linux_amd64\"]\noptional_platforms = {\n \"a/b\" = [\"linux_amd64\"]\n}",
+            "platforms = [\"linux_amd64\"]\noptional_platforms = {\n \"a/*\" = [\"linux_amd64\"]\n}",
+            "optional_platforms",
+        ),
+        ("", "terragrunt {\n env = { A = null }\n}", "env"),
+        ("", "terragrunt {\n plain = [\"run_cmd\"]\n}", "plain"),
+        ("", "terragrunt {\n harmless = [\"terraform.x\"]\n}", "harmless"),
     ];
 
     #[test]
@@ -415,10 +484,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_policy_is_not_compared() {
-        let some = "platforms = [\"linux_amd64\"]\ntool = \"tofu\"\noptional_platforms = {\n \"a/b\" = [\"x_y\"]\n}\n";
-        assert_eq!(lines(some, ""), [""; 0]);
+    fn what_is_only_written_differently_is_not_weaker() {
+        let some =
+            "platforms = [\"linux_amd64\"]\ntool = \"tofu\"\noptional_platforms = {\n \"a/b\" = [\"linux_amd64\"]\n}\n";
         assert_eq!(lines("", some), [""; 0]);
+        assert_eq!(lines("tool = \"tofu\"", "tool = \"terraform\""), [""; 0]);
+        let reordered = |list: &str| lines("platforms = [\"linux_amd64\", \"darwin_arm64\"]", list);
+        assert_eq!(reordered("platforms = [\"darwin_arm64\", \"linux_amd64\", \"windows_amd64\"]"), [""; 0]);
+        // A platform that is not wanted is no less wanted where it is optional.
+        let optional = "platforms = [\"linux_amd64\"]\noptional_platforms = {\n \"a/b\" = [\"darwin_arm64\"]\n}\n";
+        assert_eq!(lines("platforms = [\"linux_amd64\"]\n", optional), [""; 0]);
+        assert_eq!(lines("terragrunt {\n env = { A = \"1\" }\n plain = [\"run_cmd\"]\n}", ""), [""; 0]);
         assert_eq!(
             lines("", "policy {\n expired_key = \"warn\"\n minimum_age = \"0d\"\n}\nsource = \"origin\""),
             [""; 0]

@@ -153,6 +153,12 @@ impl From<TreeError> for Error {
             TreeError::Config(error) => error.into(),
             TreeError::ModuleLock(error) => *error,
             TreeError::Variables { error, .. } => Error { message, ..error.into() },
+            TreeError::Refused { path, reason: FileRefusal::Outside } => Error::new(ErrorKind::Disk, message)
+                .in_file(path)
+                .hint(
+                    "no file outside the working tree is read, since no commit has it: put a copy of the file in place of the \
+                     link",
+                ),
             TreeError::Read { path, .. } | TreeError::Refused { path, .. } => {
                 Error::new(ErrorKind::Disk, message).in_file(path)
             }

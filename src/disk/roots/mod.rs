@@ -39,6 +39,7 @@ pub use paths::UnlistedPaths;
 pub use unit::{UnitFacts, UnitMemo, UnitOptions, UnitReferences};
 pub use unit::{add_paths_of_unit, facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
+pub use walk::unit::unlisted_host;
 
 const TEST_DIRECTORY: &str = "tests";
 
@@ -128,6 +129,8 @@ pub struct Tree {
     pub local_modules: BTreeSet<PathBuf>,
     /// The modules that are not local, in the order of the walk.
     pub remote_modules: Vec<RemoteModuleCall>,
+    /// The host of the source of a unit, if that is computed: the gate asks only hosts that the settings of the base name.
+    pub computed_host: Option<String>,
     /// The calls of local modules, in the order of the walk.
     pub local_calls: Vec<LocalModuleCall>,
     pub module_lock: Option<Arc<ReadModuleLock>>,

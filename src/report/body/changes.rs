@@ -164,6 +164,9 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| shown(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
+        if changes.ignored {
+            files.retain(|file| *file != printable(&shown(&changes.path)));
+        }
         files.push(trust.to_string());
         return match (changes.written, refused) {
             (true, _) => format!("review and commit {}\n", listed(&files)),
@@ -188,6 +191,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
         }
         (false, _) if changes.requirements_unread => format!("{path}: hashes complete; requirements not read\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
+        (true, true) if changes.ignored => format!("wrote {path}{only_text}, which Git ignores\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
     }

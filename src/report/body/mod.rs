@@ -53,7 +53,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text.push_str(&ends);
     let last = if well { Vec::new() } else { opening::last_lines(outcome, &reviewed, style) };
     // The result of one root module ends with its verdict already.
-    let is_said = !outcome.many && matches!(&outcome.roots[..], [RootOutcome { body: Ok(Body::Verified(_)), .. }]);
+    let is_said = !outcome.many
+        && outcome.unlooked.is_none()
+        && matches!(&outcome.roots[..], [RootOutcome { body: Ok(Body::Verified(_)), .. }]);
     last.iter().skip(usize::from(is_said)).fold(text, |text, line| text + line + "\n")
 }
 
@@ -88,6 +90,9 @@ pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
     };
     for root in &outcome.roots {
         if outcome.many && matches!(root.body, Ok(Body::Modules(_) | Body::Installed(_))) {
+            continue;
+        }
+        if outcome.unlooked.is_some() && matches!(root.body, Ok(Body::Verified(_))) {
             continue;
         }
         if outcome.many && matches!(root.body, Ok(Body::Trust(_))) {

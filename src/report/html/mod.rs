@@ -46,6 +46,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         ("changes", "Changes", changes(&changed, naming, style)),
         ("failures", "Not done", self::failures(&failures, naming)),
         ("results", "Results", results(outcome, style)),
+        ("notes", "Notes", notes(outcome)),
         ("matrix", "Root modules and providers", matrix(outcome, style)),
         ("graph", "Who requires what", graph::drawing(outcome, style)),
         ("rules", "What the rules mean", rules(&findings)),
@@ -83,6 +84,12 @@ fn about(outcome: &Outcome, changed: &Changed<'_>) -> Vec<String> {
     let base = outcome.base().map(|base| format!("compared with {} ({})", base.name(), base.short()));
     let sides = changed.sides().into_iter().map(|([old, new], _)| format!("{old} → {new}"));
     repository.chain(base.clone()).chain(sides.filter(|_| base.is_none())).collect()
+}
+
+/// What a terminal shows on standard error.
+fn notes(outcome: &Outcome) -> Option<Markup> {
+    let notes = &outcome.notes.0;
+    (!notes.is_empty()).then(|| html! { ul { @for note in notes { li { (text(&note.to_string())) } } } })
 }
 
 /// What the other sections do not have.

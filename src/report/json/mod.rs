@@ -12,13 +12,18 @@ use serde_json::{Map, Value, json};
 
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
-use crate::error::Error;
-use crate::finding::Finding;
+use crate::error::{Error, ExitCode};
+use crate::finding::{Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Listed, Outcome, Required, RootOutcome, WorkTreeFindings};
+use crate::report::groups::Changed;
 use crate::report::layout::hidden;
+use crate::report::opening::Opening;
+use crate::report::style::Style;
+use crate::report::summary::{Verdict, word};
 use crate::report::{sbom, shown};
 use crate::requirements::Origin;
+use crate::step::Step;
 use crate::verify::Verified;
 use crate::version::Version;
 
@@ -27,6 +32,7 @@ const FORMAT_VERSION: &str = "1.0";
 
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut document = start(Some(outcome.command));
+    document.extend(run(outcome));
     if outcome.many {
         return harmless(&OfMany { start: document, outcome });
     }
@@ -124,8 +130,63 @@ fn in_list(root: &RootOutcome, kind: Option<&RootKind>) -> Value {
 
 pub(super) fn failure(command: Option<&str>, error: &Error) -> String {
     let mut document = start(command);
+    let command = command.unwrap_or_default();
+    let code = ExitCode::of_error(error);
+    if VERDICTS.contains(&command) {
+        document.insert(
+            "verdict".to_owned(),
+            json!(if command == "verify" { word(code, false) } else { done(code, false) }),
+        );
+    }
+    if VERDICTS.contains(&command) || WITHOUT_VERDICT.contains(&command) {
+        document.insert("exit_code".to_owned(), json!(code as u8));
+        document.insert("next".to_owned(), json!(error.hints.iter().find_map(Step::command)));
+        document.insert("notes".to_owned(), json!([]));
+    }
     document.insert("error".to_owned(), json!(error));
     text(document)
+}
+
+/// The commands whose documents begin with a verdict.
+const VERDICTS: [&str; 10] =
+    ["verify", "lock", "add", "remove", "upgrade", "migrate", "install", "audit", "mirror", "outdated"];
+
+/// The commands whose documents begin with the same, except for the verdict.
+const WITHOUT_VERDICT: [&str; 3] = ["diff", "list", "status"];
+
+/// How the run ended, the command that comes next, and what a terminal shows on standard error.
+fn run(outcome: &Outcome) -> Map<String, Value> {
+    let mut members = Map::new();
+    let is_denied = || outcome.findings().any(|(_, finding)| finding.level() == Level::Deny);
+    if VERDICTS.contains(&outcome.command) {
+        let verdict = Verdict::of(outcome).map_or_else(|| done(outcome.code, is_denied()), |verdict| verdict.fixed());
+        members.insert("verdict".to_owned(), json!(verdict));
+    } else if !WITHOUT_VERDICT.contains(&outcome.command) {
+        return members;
+    }
+    let next = match outcome.roots.first().map(|root| &root.body) {
+        Some(Ok(Body::Status(status))) => Some(status.next.command.to_string()),
+        _ => Opening::of(outcome, &Changed::of(&outcome.roots), Style::default()).next,
+    };
+    if let Some(reason) = &outcome.unlooked {
+        members.insert("reason".to_owned(), json!(reason));
+    }
+    members.insert("exit_code".to_owned(), json!(outcome.code as u8));
+    members.insert("next".to_owned(), json!(next));
+    members.insert("notes".to_owned(), outcome.notes.0.iter().map(|note| json!(note.to_string())).collect());
+    members
+}
+
+/// The verdict of a command that judges no lock file, or not only.
+fn done(code: ExitCode, is_denied: bool) -> &'static str {
+    match code {
+        ExitCode::Done => "done",
+        ExitCode::Findings if !is_denied => "differs",
+        ExitCode::Findings | ExitCode::Refused => "refused",
+        ExitCode::Failed => "failed",
+        ExitCode::Inconclusive => "inconclusive",
+        ExitCode::Interrupted | ExitCode::Terminated => "interrupted",
+    }
 }
 
 fn start(command: Option<&str>) -> Map<String, Value> {
@@ -207,6 +268,10 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
     ]);
     if let Some(error) = &verified.not_checked {
         object.insert("not_checked".to_owned(), json!(error));
+    }
+    if let Some(installed) = verified.installed {
+        let counts = json!({ "hashed": installed.hashed, "not_installed": installed.not_installed });
+        object.insert("installed".to_owned(), counts);
     }
     if !verified.repaired.is_empty() {
         object.insert("repaired".to_owned(), verified.repaired.iter().map(finding).collect());

@@ -25,7 +25,7 @@ use crate::report::style::{Style, word_of};
 use crate::report::summary::{file_name, is_clean};
 use crate::report::{shown, summary};
 use crate::topics::of_rule;
-use crate::words::first_of;
+use crate::words::{counted, first_of};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and the poster may add some.
 pub(super) const LIMIT: usize = 62_000;
@@ -70,7 +70,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     } else {
         let since_base = since_base(outcome, LIMIT / 2, naming, style);
         for root in &outcome.roots {
-            if let Ok(Body::Verified(verified)) = &root.body {
+            if outcome.unlooked.is_some() {
+                // The title says all.
+            } else if let Ok(Body::Verified(verified)) = &root.body {
                 text.push_str(&checked(&code(&file_name(root)), summary::hashes(verified, &root.findings), outcome));
             } else {
                 // Writing to a string cannot fail.
@@ -84,7 +86,25 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push_str(&since_base);
     }
     text.extend(outcome.error.iter().map(failure));
-    text
+    text + &notes(outcome)
+}
+
+/// The most bytes of the notes; the limit of a comment leaves room for more.
+const MOST_OF_NOTES: usize = 1500;
+
+/// The notes of the run, as far as there is room.
+fn notes(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    let all: Vec<String> = outcome.notes.0.iter().map(|note| format!("- {}\n", sentences(&note.to_string()))).collect();
+    for (at, note) in all.iter().enumerate() {
+        if text.len() + note.len() > MOST_OF_NOTES {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "- {}", counted(all.len() - at, "more note"));
+            break;
+        }
+        text.push_str(note);
+    }
+    if text.is_empty() { text } else { format!("\n#### Notes\n\n{text}") }
 }
 
 /// What the change does to lock files.
@@ -249,6 +269,7 @@ fn results(outcome: &Outcome, naming: RootSummary, room: usize, style: Style) ->
 
 fn total(outcome: &Outcome, changed: &Changed<'_>) -> String {
     let total = match (outcome.roots.is_empty() && outcome.work_tree.is_none(), summary::total(outcome)) {
+        (true, _) if outcome.unlooked.is_some() => return String::new(),
         (true, _) => return "No lock file changed.\n".to_owned(),
         (false, Some(total)) => total,
         (false, None) if changed.files.is_empty() => return String::new(),

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{RootKind, UNIT_FILES};
 use crate::disk::below::{Calls, SurveyedDirectory};
-use crate::git::Git;
-use crate::lockfile;
+use crate::workspace::ignored::IgnoredLockFiles;
 
 /// Units that have no lock file and get none.
 #[derive(Debug, Default)]
@@ -40,13 +39,12 @@ impl UnlockedUnits {
     }
 
     /// Leaves out what is excluded, and units for which Git ignores lock files.
-    pub(super) fn leave_out(&mut self, start: &Path, is_excluded: impl Fn(&Path) -> bool) {
+    pub(super) fn leave_out(&mut self, ignored: &IgnoredLockFiles, is_excluded: impl Fn(&Path) -> bool) {
         self.paths.retain(|path| !is_excluded(path));
         self.templates.retain(|path| !is_excluded(path));
         self.of_modules.values_mut().for_each(|units| units.retain(|path| !is_excluded(path)));
         self.of_modules.retain(|_, units| !units.is_empty());
-        let ignored = with_ignored_lock_file(start, self.paths.iter());
-        self.paths.retain(|path| !ignored.contains(path));
+        self.paths.retain(|path| !ignored.contains_key(path));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -62,19 +60,6 @@ impl UnlockedUnits {
             self.of_modules.entry(shown(&module)).or_default().extend(all(&units));
         }
     }
-}
-
-/// The directories in which Git ignores a lock file.
-pub(super) fn with_ignored_lock_file<'a>(
-    start: &Path,
-    directories: impl Iterator<Item = &'a PathBuf>,
-) -> BTreeSet<PathBuf> {
-    let files: Vec<PathBuf> = directories.map(|path| path.join(lockfile::FILE_NAME)).collect();
-    if files.is_empty() {
-        return BTreeSet::new();
-    }
-    let ignored = Git::open(start).map(|git| git.ignored(&files)).unwrap_or_default();
-    ignored.iter().filter_map(|file| Some(file.parent()?.to_owned())).collect()
 }
 
 /// True for a unit that is no part of others.

@@ -1,6 +1,7 @@
 //! Units without a lock file next to them, which is a choice, those that use the lock file of their module, and templates of stacks.
 
 use crate::support::locked::{LOCK, MAIN, honest};
+use crate::support::proposal::commit;
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -53,8 +54,8 @@ fn no_lock_files_is_one_note_for_the_repository() {
     };
     let found = notes(&workspace, &registry);
     assert!(is_said(&found, "3 units have no lock file, such as live/a: `tflock lock -r --create`"), "{found:?}");
-    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
-    assert!(!run.stdout.contains("passed"), "{run}");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(2);
+    assert!(run.stdout.contains("nothing to check"), "{run}");
     let status = workspace.tflock(&registry, ["status", "--format", "json"]).json();
     assert_eq!(status["status"]["units_without_lock_file"], 3);
     // Some have one.
@@ -86,12 +87,119 @@ fn a_repository_that_ignores_lock_files_has_no_note() {
         assert!(!run.stderr.contains("units have no lock file"), "{run}");
     }
     let run = workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(2);
-    assert!(run.stderr.contains("files that Git ignores do not count"), "{run}");
+    assert!(run.stderr.contains("(.gitignore:1)"), "{run}");
     // Where git ignores some of them, the others are written.
     workspace.write(".gitignore", "live/a/.terraform.lock.hcl\n");
     lock(&workspace, &registry, "", &["-r", "--create"]);
     let has = |name: &str| workspace.has(&format!("live/{name}/{LOCK}"));
     assert_eq!(["a", "b", "c"].map(has), [false, true, true]);
+}
+
+/// A new unit is like those that include the same file: where these have lock files, it needs one.
+#[test]
+fn a_new_unit_without_a_lock_file_is_judged_by_those_like_it() {
+    let registry = honest();
+    let level = |with_lock: &[&str], unit: &str, settings: &str, more: &dyn Fn(&Workspace)| {
+        let workspace = repository(&registry);
+        workspace.write(".tflock.hcl", &format!("tool = \"terraform\"\n{settings}"));
+        for name in with_lock {
+            lock(&workspace, &registry, &format!("live/{name}"), &[]);
+        }
+        commit(&workspace, "main");
+        workspace.write("live/new/terragrunt.hcl", unit);
+        more(&workspace);
+        commit(&workspace, "change");
+        let args = ["verify", "-r", "--offline", "--base", "HEAD~1", "--format", "json"];
+        let run = workspace.tflock(&registry, args);
+        let document = run.json();
+        let findings =
+            document["roots"].as_array().unwrap().iter().flat_map(|root| root["findings"].as_array().unwrap());
+        let of_unit = findings.filter(|it| it["file"] == format!("live/new/{LOCK}")).collect::<Vec<_>>();
+        assert!(of_unit.len() < 2, "{run}");
+        of_unit.first().map(|finding| {
+            assert_eq!(finding["rule"], "lock-file-missing");
+            finding["level"].as_str().unwrap().to_owned()
+        })
+    };
+    let nothing = |_: &Workspace| {};
+    let of = |with_lock: &[&str], settings: &str| level(with_lock, INCLUDE, settings, &nothing);
+    assert_eq!(of(&["a", "b", "c"], "").as_deref(), Some("deny"));
+    assert_eq!(of(&["a", "b"], "").as_deref(), Some("warn"));
+    assert_eq!(of(&[], "").as_deref(), Some("note"));
+    let stated = |is: &str| format!("level \"lock-file-missing\" {{\n  is = \"{is}\"\n}}\n");
+    assert_eq!(of(&[], &stated("deny")).as_deref(), Some("deny"));
+    assert_eq!(of(&["a", "b", "c"], &stated("warn")).as_deref(), Some("warn"));
+    // One of its own includes nothing that others include, and of one that is not read nothing is known.
+    assert_eq!(level(&["a", "b", "c"], ROOT, "", &nothing).as_deref(), Some("note"));
+    let unread = format!("{INCLUDE}locals {{\n  x = run_cmd(\"x\")\n}}\nterraform {{\n  source = local.x\n}}\n");
+    assert_eq!(level(&["a", "b", "c"], &unread, "", &nothing).as_deref(), Some("note"));
+    // A template needs none, nor does a unit that the lock file of its module covers.
+    assert_eq!(level(&["a", "b", "c"], TEMPLATE, "", &nothing), None);
+    let of_module = |it: &Workspace| drop(lock(it, &registry, "modules/net", &[]));
+    assert_eq!(level(&["a", "b", "c"], INCLUDE, "", &of_module), None);
+    // Units that the change removes count: they are units of the base.
+    let removed = |it: &Workspace| std::fs::remove_dir_all(it.path("live/a")).unwrap();
+    assert_eq!(level(&["b", "c"], INCLUDE, "", &removed).as_deref(), Some("warn"));
+}
+
+/// What is a note elsewhere is a finding where the settings state a level, in each run.
+#[test]
+fn settings_raise_the_notes_on_missing_lock_files() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    lock(&workspace, &registry, "live/b", &[]);
+    let main = MAIN.replace("{{registry}}", &registry.host());
+    workspace.write("app/main.tf", &format!("{main}provider \"widget\" {{\n}}\n"));
+    commit(&workspace, "main");
+    workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
+    workspace.write(".tflock.hcl", "tool = \"terraform\"\nlevel \"lock-file-missing\" {\n  is = \"deny\"\n}\n");
+    commit(&workspace, "level");
+    for args in [&["verify", "-r", "--offline"][..], &["verify", "-r", "--offline", "--base", "HEAD"]] {
+        let run = workspace.tflock(&registry, args).ended_with(1);
+        for place in ["live/a", "live/c", "app"] {
+            assert!(run.stdout.contains(&format!("{place}/{LOCK}")), "{run}");
+        }
+        assert!(!run.stderr.contains("units have no lock file"), "{run}");
+        assert!(run.stdout.ends_with("next: `tflock lock -r --create`\n"), "{run}");
+    }
+    lock(&workspace, &registry, "", &["-r", "--create"]);
+    workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
+}
+
+/// Terragrunt would run another tool with the lock file as it is.
+#[test]
+fn another_tool_for_the_same_lock_file_is_refused() {
+    let registry = honest();
+    let changed = |before: &[(&str, &str)], after: &[(&str, &str)], settings: &str| {
+        let workspace = repository(&registry);
+        workspace.write(".tflock.hcl", settings);
+        before.iter().for_each(|(path, text)| workspace.write(path, text));
+        lock(&workspace, &registry, "live/a", &["--tool", "tofu"]);
+        commit(&workspace, "main");
+        after.iter().for_each(|(path, text)| workspace.write(path, text));
+        commit(&workspace, "change");
+        let args = ["verify", "-r", "--offline", "--base", "HEAD~1", "--format", "json"];
+        let run = workspace.tflock(&registry, args);
+        let approved = workspace.tflock(&registry, args.iter().chain(&["--allow-trust-change"]));
+        assert!(!approved.stdout.contains("\"refused\""), "{approved}");
+        run.stdout.contains("dialect-changed")
+    };
+    let unit = |program: &str| format!("terraform_binary = \"{program}\"\n{INCLUDE}");
+    let (tofu, terraform) = (unit("tofu"), unit("/usr/bin/terraform"));
+    let place = "live/a/terragrunt.hcl";
+    assert!(changed(&[(place, &tofu)], &[(place, &terraform)], ""));
+    assert!(!changed(&[(place, &tofu)], &[(place, &unit("/opt/bin/tofu"))], ""));
+    assert!(!changed(&[(place, &tofu)], &[(place, &terraform)], "tool = \"tofu\"\n"));
+    // It was so before.
+    assert!(!changed(&[(place, &terraform)], &[(place, &format!("{terraform}inputs = {{}}\n"))], ""));
+    // Version managers decide where nothing else does.
+    assert!(changed(&[(".opentofu-version", "1.10.0")], &[("live/.terraform-version", "1.11.4")], ""));
+    assert!(changed(
+        &[("mise.toml", "[tools]\nopentofu = \"1.10\"\n")],
+        &[("mise.toml", "[tools]\nterraform = \"1.11\"\n")],
+        ""
+    ));
+    assert!(!changed(&[], &[("other/.terraform-version", "1.11.4")], ""));
 }
 
 #[test]

@@ -20,7 +20,7 @@ use super::read_paths::ReadPaths;
 use super::root::{BaseChange, GateRoot, GateRoots, ReadingVerdict};
 use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
-use crate::config::is_read;
+use crate::config::{VERSION_FILES, is_read};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
@@ -31,7 +31,8 @@ use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
-use crate::workspace::{Exclusions, Scope, existing_directory};
+use crate::workspace::ignored::{self, IgnoredLockFile};
+use crate::workspace::{Exclusions, RunSettings, Scope, existing_directory};
 use removed::Removed;
 use snapshot::{FirstSeen, Snapshot, TwoCommits, git_error, may_differ};
 
@@ -68,6 +69,8 @@ pub struct Base {
     removed_settings: OnceLock<Result<Option<Settings>, Error>>,
     hosts_of_units: OnceLock<Result<Arc<BTreeSet<Hostname>>, Error>>,
     changes_beside_comments: OnceLock<Result<ChangedFiles, Error>>,
+    /// The directories in which a file changed that names the version of a tool.
+    changed_version_files: OnceLock<BTreeSet<String>>,
 }
 
 impl Base {
@@ -129,6 +132,7 @@ impl Base {
             removed_settings: OnceLock::new(),
             hosts_of_units: OnceLock::new(),
             changes_beside_comments: OnceLock::new(),
+            changed_version_files: OnceLock::new(),
         })
     }
 
@@ -140,6 +144,15 @@ impl Base {
     /// The directories that settings exclude from the search: those of the revision, unless the change of settings is approved.
     pub fn exclusions(&self) -> Option<Exclusions> {
         (!self.options.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
+    }
+
+    /// How Git ignores the lock file that is on disk in a root module, if it does.
+    pub fn ignored(&self, root: &RunSettings) -> Option<IgnoredLockFile> {
+        let file = self.way_to(&root.place).join(lockfile::FILE_NAME);
+        if self.changes.knows(&file) || !root.lock_file().is_file() {
+            return None;
+        }
+        ignored::of(&root.root, std::iter::once(Path::new(""))).into_values().next()
     }
 
     pub fn top(&self) -> &Path {
@@ -309,6 +322,17 @@ impl Base {
             || is_changed
             || units.is_read_less(root)
             || units.has_changed_influence(root)
+            || self.has_other_version_files(root)
+    }
+
+    /// True if a file changed that names the version of a tool, at a root module or above it.
+    fn has_other_version_files(&self, root: &GateRoot) -> bool {
+        let directories = self.changed_version_files.get_or_init(|| {
+            let is_one = |path: &&str| VERSION_FILES.contains(&name_of(path));
+            self.changes.paths().filter(is_one).map(|path| directory_of(path).to_owned()).collect()
+        });
+        let way = self.way_of(root);
+        directories.iter().any(|directory| Path::new(&*way).starts_with(directory))
     }
 
     /// The lock file of a root module at the merge base; `None` if there was none.
@@ -330,6 +354,11 @@ impl Base {
     pub fn locked_before(&self) -> BTreeSet<ProviderAddr> {
         let locks = self.locks.values().map(|text| salvage(text, likely_dialect(text)).lock);
         locks.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
+    }
+
+    /// The finding for a root module for which the repository names another tool than at the base.
+    pub fn named_tool(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> Vec<Finding> {
+        self.lifted(units.other_tool(root).into_iter().collect())
     }
 
     /// Findings about new providers of the repository whose names resemble others, unless the base pins them.

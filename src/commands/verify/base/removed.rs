@@ -4,7 +4,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{Base, directory_of, name_of};
+use super::units::NewUnit;
+use super::{Base, UnitsBefore, directory_of, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::verify::root::GateRoot;
 use crate::config::is_root_configuration;
@@ -87,12 +88,14 @@ impl Removed {
             return finding(Rule::LockFileMoved, message);
         }
         let message = format!("{new} is new, requires providers and has no dependency lock file");
+        let missing = |message| {
+            let remedy = step!("Run `tflock lock -r --create` and commit the file.");
+            finding(Rule::LockFileMissing, message).remedied_by(remedy)
+        };
         if let Some(left) = &self.left {
-            let message = format!("{message}; the change took the root module {} away", shown(left));
-            return finding(Rule::LockFileMissing, message);
+            return missing(format!("{message}; the change took the root module {} away", shown(left)));
         }
-        let message = format!("{message}, and no root module calls it");
-        finding(Rule::LockFileMissing, message).at_level(Level::Note)
+        missing(format!("{message}, and no root module calls it")).unless_stated(Level::Note)
     }
 }
 
@@ -188,7 +191,7 @@ impl Base {
     /// Findings about new directories with configuration that require providers and have no lock file. A directory that
     /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
     /// the working tree; with `unread_caller` the sources of some of them are not read.
-    pub fn unlocked(&self, judged: &[&GateRoot], unread_caller: bool) -> Vec<Finding> {
+    pub fn unlocked(&self, judged: &[&GateRoot], units: &UnitsBefore<'_>, unread_caller: bool) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {
             return Vec::new();
@@ -210,17 +213,23 @@ impl Base {
         };
         let finding = |directory: &str| self.removed.finding(directory, &files::names_in(&self.top.join(directory)));
         let is_reported = |finding: &Finding| finding.rule == Rule::LockFileMissing;
-        let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
-        let found = found.filter(|(directory, finding)| !is_reported(finding) || !judged.contains(*directory));
-        // A root module whose sources are not read may call it.
-        let lowered = |finding: Finding| {
-            if unread_caller && finding.rule == Rule::LockFileMissing && finding.level() > Level::Warn {
-                finding.at_level(Level::Warn)
-            } else {
-                finding
+        let mut found = Vec::new();
+        for directory in new.into_iter().filter(is_unlocked) {
+            let finding = match units.new_unit(&RepoPath::from_git(directory)) {
+                NewUnit::NeedsNone => continue,
+                NewUnit::LikeOthers(finding) => finding,
+                NewUnit::Other => {
+                    let finding = finding(directory);
+                    // A root module whose sources are not read may call it.
+                    let may_be_called = unread_caller && is_reported(&finding) && finding.level() > Level::Warn;
+                    if may_be_called { finding.at_level(Level::Warn) } else { finding }
+                }
+            };
+            if !is_reported(&finding) || !judged.contains(directory) {
+                found.push(finding);
             }
-        };
-        found.map(|(_, finding)| lowered(finding)).collect()
+        }
+        found
     }
 
     /// The findings for root modules that moved to where the settings exclude them from the search: a new lock file there, or new

@@ -16,10 +16,10 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::{ChangedFiles, Commit, FileContents, FileKind, Git, GitError, GitTree};
 use crate::hash::HashScheme;
-use crate::lockfile::{self, LockFile};
+use crate::lockfile::{self, LockFile, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, shown, worktree};
-use crate::settings::{self, Date, FILE_NAME, Settings};
+use crate::settings::{self, Date, FILE_NAME, ProviderScope, Settings, changed_keys};
 use crate::trust::pins::{self, Pins, TrustFile};
 use crate::verify::{self, Counted, Outer, Weakening, weakenings_within};
 use crate::workspace::Exclusions;
@@ -316,6 +316,11 @@ pub(super) fn of_settings(base: &Base) -> Result<Vec<Finding>, Error> {
         };
         let mut found = weakenings_within(compared_with, &now, compared.unwrap_or_default());
         found.retain(|weakening| !known.contains(weakening));
+        drop_harmless(base, &mut found)?;
+        if found.is_empty() && is_taken_away(base, directory) {
+            let message = format!("{FILE_NAME} was removed, so its settings no longer apply");
+            findings.push(Finding::new(Rule::PolicyWeakened, message).in_file(directory.join(FILE_NAME)));
+        }
         let tools = [compared_with, &now].map(Settings::dialect);
         let was_moved = outer.is_some_and(|outer| outer.moved);
         let moved = was_moved || tools[0] != tools[1];
@@ -329,6 +334,29 @@ pub(super) fn of_settings(base: &Base) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
+/// Drops what is harmless for a provider that no lock file of the base has.
+fn drop_harmless(base: &Base, found: &mut Vec<Weakening>) -> Result<(), Error> {
+    if found.iter().all(|weakening| weakening.harmless_if_new.is_none()) {
+        return Ok(());
+    }
+    let files: Vec<RepoPath> = base.before.paths(lockfile::FILE_NAME).map(RepoPath::from_git).collect();
+    let texts = base.texts(&base.before, &files)?;
+    let locks: Vec<LockFile> = texts.values().map(|text| salvage(text, likely_dialect(text)).lock).collect();
+    let is_known =
+        |providers: &ProviderScope| locks.iter().flat_map(LockFile::iter).any(|(addr, _)| providers.covers(addr));
+    found.retain(|weakening| weakening.harmless_if_new.as_ref().is_none_or(is_known));
+    Ok(())
+}
+
+/// True if the change removed the settings file of a directory in or below which lock files stay.
+fn is_taken_away(base: &Base, directory: &Path) -> bool {
+    let path = RepoPath::of(&directory.join(FILE_NAME));
+    let was_there = base.before.tree().kind(&path).is_some() && !base.changes.is_present(&path);
+    let way = RepoPath::of(directory);
+    let mut locks = base.before.tree().below(&way).filter(|path| name_of(path) == lockfile::FILE_NAME);
+    was_there && locks.any(|path| base.changes.is_present(path))
+}
+
 /// The effective settings of a directory.
 struct Around<'a> {
     directory: &'a Path,
@@ -339,6 +367,29 @@ struct Around<'a> {
     found: Vec<Weakening>,
     /// Whether they name another tool than before, here or further out.
     moved: bool,
+}
+
+impl Base {
+    /// What the change does to settings files, in words: each with the keys that differ.
+    pub fn settings_changes(&self) -> Vec<String> {
+        let files = self.before.paths(FILE_NAME).chain(self.changes.paths().filter(|path| name_of(path) == FILE_NAME));
+        let changed: BTreeSet<&str> = files.filter(|path| self.changes.has(path)).collect();
+        changed.into_iter().filter_map(|path| self.settings_change(path)).collect()
+    }
+
+    fn settings_change(&self, path: &str) -> Option<String> {
+        let before = self.before.text(path).map(|text| String::from_utf8_lossy(text).into_owned());
+        let now = now(self, Path::new(path)).ok().flatten().map(|text| String::from_utf8_lossy(&text).into_owned());
+        let what = match (&before, &now) {
+            (None, None) => return None,
+            (None, Some(_)) => "is new",
+            (Some(_), None) => "was removed",
+            (Some(_), Some(_)) => "changed",
+        };
+        let keys = changed_keys(&before.unwrap_or_default(), &now.unwrap_or_default());
+        let keys = if keys.is_empty() { "no setting differs".to_owned() } else { keys.join(", ") };
+        Some(format!("{} {what}: {keys}", shown(Path::new(path))))
+    }
 }
 
 /// The finding for settings that name another tool than before, or none.

@@ -14,7 +14,7 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, identity_of_unit, place_of};
 use crate::error::Error;
-use crate::finding::{Finding, Position, Rule};
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::FileKind;
 use crate::lockfile::FILE_NAME;
 use crate::parallel::{self, locked};
@@ -22,6 +22,7 @@ use crate::path::links::FileRefusal;
 use crate::path::{RepoPath, lexical, shown};
 use crate::redact;
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, Influence, literal_source};
+use crate::workspace::tools;
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -40,6 +41,21 @@ impl Base {
             texts.iter().filter_map(|(path, text)| literal_source(path.as_ref(), &String::from_utf8_lossy(text)));
         Ok(sources.filter_map(|source| host_of(&source)).collect())
     }
+}
+
+/// What speaks for a lock file of a new unit.
+pub(super) enum NewUnit {
+    /// It is a template, or a lock file covers it.
+    NeedsNone,
+    /// Units of the base like it have one.
+    LikeOthers(Finding),
+    /// Nothing is known, or it is no unit.
+    Other,
+}
+
+/// The included file that is deepest, so nearest to the unit.
+fn nearest(includes: &[String]) -> Option<&String> {
+    includes.iter().max_by_key(|path| path.split('/').count())
 }
 
 /// The lock file that Terragrunt uses in a unit: its own, else that of its module. `None` if there is none in the repository, or if that is
@@ -224,6 +240,73 @@ impl<'b> UnitsBefore<'b> {
         influences.into_iter().any(|influence| self.changes_files_of(influence))
     }
 
+    /// What speaks for a lock file of a unit that the base does not have.
+    pub(super) fn new_unit(&self, way: &RepoPath) -> NewUnit {
+        let place = self.base.top.join(&**way);
+        let is_unit = UNIT_FILES.iter().any(|name| files::is_there(&place.join(name)));
+        let options = self.options_of(way, None);
+        let Some(unit) = is_unit.then(|| facts_of_unit(&place, None, &options).ok()).flatten() else {
+            return NewUnit::Other;
+        };
+        if unit.is_template || covering(way, &unit, |path| self.base.changes.knows(path)).is_some() {
+            return NewUnit::NeedsNone;
+        }
+        let Some(included) = nearest(&unit.includes).filter(|_| unit.unread.is_empty()) else { return NewUnit::Other };
+        let includes_it = |other: &RepoPath| {
+            other != way && self.unit(other, &options).is_some_and(|it| nearest(&it.includes) == Some(included))
+        };
+        let like_it: Vec<RepoPath> = self.ways().into_iter().filter(includes_it).collect();
+        let has_lock = |way: &&RepoPath| self.base.before.tree().kind(&way.join(FILE_NAME)).is_some();
+        let with_lock = like_it.iter().filter(has_lock).count();
+        let level = match with_lock {
+            0 => return NewUnit::Other,
+            all if all == like_it.len() => Level::Deny,
+            _ => Level::Warn,
+        };
+        let of = match (with_lock, like_it.len()) {
+            (1, 1) => format!("the unit of the base that includes {included} has one"),
+            (with, all) if with == all => format!("all {all} units of the base that include {included} have one"),
+            (with, all) => format!("{with} of {all} units of the base that include {included} have one"),
+        };
+        let message = format!("the new unit {} has no dependency lock file, and {of}", shown(Path::new(&**way)));
+        let finding = Finding::new(Rule::LockFileMissing, message).unless_stated(level).in_file(&*way.join(FILE_NAME));
+        NewUnit::LikeOthers(finding.remedied_by(step!("Run `tflock lock -r --create` and commit the file.")))
+    }
+
+    /// The finding for a root module for which the repository names another tool than at the base, and than the one of its lock file.
+    pub(super) fn other_tool(&self, root: &GateRoot) -> Option<Finding> {
+        let settings = root.settings();
+        if settings.settings.dialect().is_some() {
+            return None;
+        }
+        let way = self.base.way_to(&settings.place);
+        let named = |unit: Option<&UnitFacts>, files: &dyn Fn(&Path) -> Option<String>| {
+            let program = unit.and_then(|unit| unit.program.clone());
+            match program.as_deref().and_then(tools::of_program) {
+                Some(tool) => Some((tool, format!("terraform_binary = {:?}", program.unwrap_or_default()))),
+                None => tools::of_version_files(Path::new(&*way), files),
+            }
+        };
+        let (now, what) = named(root.unit(), &|path| {
+            let text = files::read(&self.base.top.join(path)).ok()??;
+            Some(String::from_utf8_lossy(&text).into_owned())
+        })?;
+        let before = named(self.before(root).as_deref(), &|path| {
+            let path = RepoPath::of(path);
+            self.base.before.tree().kind(&path)?;
+            Some(String::from_utf8_lossy(&self.files.text(&path)?).into_owned())
+        });
+        if now == settings.dialect || before.is_some_and(|(before, _)| before == now) {
+            return None;
+        }
+        let message = format!(
+            "{what} makes {} the tool now, and the lock file is one of {}",
+            now.product(),
+            settings.dialect.product()
+        );
+        Some(Finding::new(Rule::DialectChanged, message).in_file(FILE_NAME).at(Position::default()))
+    }
+
     /// The findings about programs of a unit that no unit of the base starts, or of which a file changed.
     pub(super) fn new_programs(&self, root: &GateRoot) -> Vec<Finding> {
         let Some(unit) = root.unit().filter(|unit| !unit.programs.is_empty()) else { return Vec::new() };
@@ -271,10 +354,10 @@ impl<'b> UnitsBefore<'b> {
         found.into_iter().flatten().collect()
     }
 
-    fn lost_at(&self, way: &RepoPath, root: Option<&GateRoot>) -> Option<Finding> {
-        let place = self.base.top.join(&**way);
-        let settings = self.base.settings(&place).ok().flatten();
-        let options = match (root, settings) {
+    /// How a unit is read, also one that is no root module.
+    fn options_of(&self, way: &RepoPath, root: Option<&GateRoot>) -> UnitOptions {
+        let settings = self.base.settings(&self.base.top.join(&**way)).ok().flatten();
+        match (root, settings) {
             (Some(root), _) => root.settings().unit_options(),
             (None, Some(settings)) => UnitOptions {
                 environment: settings.unit_environment,
@@ -283,7 +366,12 @@ impl<'b> UnitsBefore<'b> {
                 ..UnitOptions::default()
             },
             (None, None) => UnitOptions::default(),
-        };
+        }
+    }
+
+    fn lost_at(&self, way: &RepoPath, root: Option<&GateRoot>) -> Option<Finding> {
+        let place = self.base.top.join(&**way);
+        let options = self.options_of(way, root);
         let tree = self.base.before.tree();
         let before = covering(way, &*self.unit(way, &options)?, |path| tree.resolve(path).is_some())?;
         let name = UNIT_FILES.into_iter().rev().find(|name| files::is_there(&place.join(name)))?;

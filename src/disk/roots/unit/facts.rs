@@ -31,6 +31,12 @@ pub struct UnitFacts {
     pub init_overrides: Vec<Influence>,
     /// Why Terragrunt does not use the lock file next to the unit, if so.
     pub lock_file_left_out: Option<UnreadPart>,
+    /// The files that it includes, from the top of the working tree.
+    pub includes: Vec<String>,
+    /// The tool that it names as `terraform_binary`, if that is known.
+    pub program: Option<String>,
+    /// True for a unit that only stacks use.
+    pub is_template: bool,
 }
 
 impl UnitFacts {
@@ -52,6 +58,9 @@ impl UnitFacts {
             programs: influence(&unit.programs),
             init_overrides: influence(&unit.init_overrides),
             lock_file_left_out: unit.lock_file_left_out.as_ref().map(|part| relocate.part(part)),
+            includes: unit.includes.iter().map(|path| terragrunt::relative(&relocate.top, path)).collect(),
+            program: unit.program.clone(),
+            is_template: unit.is_template,
         }
     }
 

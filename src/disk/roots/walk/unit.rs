@@ -55,15 +55,22 @@ pub(in crate::disk::roots) fn load(
     Ok(tree)
 }
 
+/// Why a module with a computed source is not fetched.
+pub fn unlisted_host(host: &str) -> String {
+    format!("its source is computed, and the settings do not name {host} in module_hosts")
+}
+
 impl Walk<'_> {
     /// The module of the unit: the unit itself if it has no source, or if its source is not known; `None` with an error.
     fn locate_source(&mut self) -> Option<LocatedModule> {
         let own = LocatedModule { dir: PathBuf::new(), package: None };
         let Some(source) = self.assembly.source.take() else { return Some(own) };
         let call = source.call;
-        if let (true, Some(host)) = (source.is_computed, self.unlisted_host(&call)) {
-            let reason = format!("its source is computed, and the settings do not name {host} in module_hosts");
-            self.assembly.lose_module(reason, call.place);
+        if source.is_computed {
+            self.computed_host = self.host_of(&call);
+        }
+        if let Some(host) = self.computed_host.clone().filter(|host| self.is_unlisted(host)) {
+            self.assembly.lose_module(unlisted_host(&host), call.place);
             return Some(own);
         }
         let scope = Rc::new(ModuleScope::new(Rc::new(Module::default()), None, Inputs::None));
@@ -93,12 +100,14 @@ impl Walk<'_> {
         }
     }
 
-    /// The host of a source, if modules with computed sources must not come from it.
-    fn unlisted_host(&self, call: &ModuleCall) -> Option<String> {
-        let hosts = self.options.units.hosts.as_ref()?;
+    fn host_of(&self, call: &ModuleCall) -> Option<String> {
         let Text::Known(text) = &call.source.as_ref()?.text else { return None };
-        let host = ModuleSource::parse(text, call.version.is_some(), self.options.dialect).ok()?.host()?;
-        (!hosts.iter().any(|listed| listed.as_ascii() == host)).then_some(host)
+        ModuleSource::parse(text, call.version.is_some(), self.options.dialect).ok()?.host()
+    }
+
+    /// True if modules with computed sources must not come from a host.
+    fn is_unlisted(&self, host: &str) -> bool {
+        self.options.units.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|listed| listed.as_ascii() == host))
     }
 
     fn read_source(&mut self, located: &LocatedModule) -> Result<(), Vec<TreeError>> {
