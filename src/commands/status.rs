@@ -417,14 +417,16 @@ impl Setup<'_, '_> {
         let mut text = format!("{line} # every lock file must cover these\n");
         if !witnesses.is_empty() {
             let list = witnesses.iter().map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
-            text +=
-                &format!("witnesses = [{list}] # are asked about new releases, so they learn the names of providers\n");
+            let line =
+                format!("witnesses = [{list}] # are asked about new releases, so they learn the names of providers\n");
+            text.push_str(&line);
         }
         if let Some(hosts) = &hosts {
-            text += &format!(
+            let block = format!(
                 "\npolicy {{\n  {} # all hosts of modules; the gate fetches computed sources from no other\n}}\n",
                 hosts.line()
             );
+            text.push_str(&block);
         }
         let file = self.create(settings::FILE_NAME, &text, What::File)?;
         if file.state == SetupState::Created && known.is_empty() && named.is_empty() {

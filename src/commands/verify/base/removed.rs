@@ -217,7 +217,7 @@ impl Base {
         for directory in new.into_iter().filter(is_unlocked) {
             let finding = match units.new_unit(&RepoPath::from_git(directory)) {
                 NewUnit::NeedsNone => continue,
-                NewUnit::LikeOthers(finding) => finding,
+                NewUnit::LikeOthers(finding) => *finding,
                 NewUnit::Other => {
                     let finding = finding(directory);
                     // A root module whose sources are not read may call it.

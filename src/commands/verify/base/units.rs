@@ -48,7 +48,7 @@ pub(super) enum NewUnit {
     /// It is a template, or a lock file covers it.
     NeedsNone,
     /// Units of the base like it have one.
-    LikeOthers(Finding),
+    LikeOthers(Box<Finding>),
     /// Nothing is known, or it is no unit.
     Other,
 }
@@ -270,7 +270,8 @@ impl<'b> UnitsBefore<'b> {
         };
         let message = format!("the new unit {} has no dependency lock file, and {of}", shown(Path::new(&**way)));
         let finding = Finding::new(Rule::LockFileMissing, message).unless_stated(level).in_file(&*way.join(FILE_NAME));
-        NewUnit::LikeOthers(finding.remedied_by(step!("Run `tflock lock -r --create` and commit the file.")))
+        let remedy = step!("Run `tflock lock -r --create` and commit the file.");
+        NewUnit::LikeOthers(Box::new(finding.remedied_by(remedy)))
     }
 
     /// The finding for a root module for which the repository names another tool than at the base, and than the one of its lock file.
