@@ -277,17 +277,17 @@ impl ReadRoots {
         let places = locked.iter().map(|of| (of, of.0.settings().source(), std::iter::once(&addr)));
         for Group { members, opened } in sources.groups(places) {
             let Some(session) = opened? else { continue };
-            let mut queries: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
+            let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
             for (root, version) in members {
                 let rules = RuleBook::for_root(root.settings());
                 let rules = Rules { witnesses: rules.witnesses(&addr), ..rules.of(&addr, &[]) };
                 let query = Query::of_signer((*version).clone(), rules);
-                match queries.entry((addr.clone(), (*version).clone())) {
+                match questions.entry((addr.clone(), (*version).clone())) {
                     Entry::Occupied(known) => known.into_mut().join(query),
                     Entry::Vacant(none) => drop(none.insert(query)),
                 }
             }
-            for ((_, version), lookup) in session.block_on(async |sources| sources.lookups(queries).await)? {
+            for ((_, version), lookup) in session.block_on(async |sources| sources.lookups(questions).await)? {
                 match lookup {
                     Lookup::Known(release) => drop(said.insert(version, release.witnesses())),
                     Lookup::Inconclusive(error) => return Err(error),

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::hash::Sha256Digest;
 use crate::provenance::Repository;
 
-/// Namespaces whose releases each public registry has of its own: OpenTofu builds those of `HashiCorp` again.
+/// Namespaces whose releases each public registry has of its own: `OpenTofu` builds those of `HashiCorp` again.
 pub const REBUILT: [&str; 2] = ["hashicorp", "opentofu"];
 
 /// A place that may know the archives of releases.

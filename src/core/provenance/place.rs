@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Build, BuiltBy, Repository};
+use super::repository::{BadRepository, Repository};
+use super::{Build, BuiltBy};
 use crate::version::Version;
 
 /// What starts a workflow for the changes of strangers: anyone can have it run.
@@ -12,8 +13,8 @@ const OF_STRANGERS: [&str; 2] = ["pull_request", "pull_request_target"];
 /// What no pin can say, or no certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPlace {
-    #[error("{0:?} is not a repository: expected github.com/OWNER/NAME")]
-    Repository(String),
+    #[error(transparent)]
+    Repository(#[from] BadRepository),
     #[error("{0:?} is not the file of a workflow: expected .github/workflows/NAME.yml")]
     Workflow(String),
     #[error("{0:?} is not the workflow of a repository: expected github.com/OWNER/NAME/.github/workflows/NAME.yml")]

@@ -124,14 +124,11 @@ impl Inquiries {
         let files = if locked(&access.silent).contains(place) {
             Err(Error::new(ErrorKind::Unavailable, "it did not answer in time before"))
         } else {
-            match tokio::time::timeout(PATIENCE, access.files(key, place, platform)).await {
-                Ok(files) => files,
-                Err(_) => {
-                    locked(&access.silent).insert(place.clone());
-                    let message = format!("it did not answer within {} s", PATIENCE.as_secs());
-                    Err(Error::new(ErrorKind::Unavailable, message))
-                }
-            }
+            tokio::time::timeout(PATIENCE, access.files(key, place, platform)).await.unwrap_or_else(|_| {
+                locked(&access.silent).insert(place.clone());
+                let message = format!("it did not answer within {} s", PATIENCE.as_secs());
+                Err(Error::new(ErrorKind::Unavailable, message))
+            })
         };
         let (addr, version) = key;
         let text = match &files {
