@@ -53,27 +53,15 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let options = args.options();
     let base = args.base().map(|base| Base::open(scope, &base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let mut targets = Targets::within(
-        scope,
-        args.recursive,
-        Unlocked::Opened,
-        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) },
-    )?;
+    let search = Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) };
+    let mut targets = Targets::within(scope, args.recursive, Unlocked::Opened, search)?;
     if base.is_some() && !scope.offline {
         outside(services)?;
     }
     let mut not_read = Vec::new();
     if let Some(base) = &base {
         add_gone(base, exclusions.as_ref(), &mut targets, scope);
-        for (path, error) in base.instances(&starts(scope), exclusions.as_ref()) {
-            if options.tolerate_inconclusive {
-                not_read.push(format!("inconclusive: {error}"));
-            } else {
-                let unanswered = Unanswered { error, changed: false };
-                let verified = Verified { inconclusive: vec![unanswered], ..verified(base) };
-                targets.outcomes.push(RootOutcome::of(path, Body::Verified(verified)));
-            }
-        }
+        not_read = add_instances(base, exclusions.as_ref(), &mut targets, (scope, options.tolerate_inconclusive));
     } else {
         // The change may have removed the last root module.
         targets = match targets.or_none() {
@@ -155,21 +143,44 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }
-    if locked_modules > 0 && !options.installed {
-        notes.push(GAP);
-    } else if locked_modules > 0 {
-        notes.push(COMPARED);
+    if locked_modules > 0 {
+        notes.push(if options.installed { COMPARED } else { GAP });
     }
     notes.extend(cache.finish());
-    let mut outcome = Outcome { since_base, notes, ..outcome };
-    let is_done = outcome.code == ExitCode::Done && outcome.errors().next().is_none();
-    if looked_at == 0 && is_done {
-        outcome.unlooked = Some(nothing_looked_at(&outcome, &targets));
-        // A workflow that many repositories share must not fail in one without lock files.
-        let is_named = outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing);
-        outcome.code = if base.is_some() || is_named { ExitCode::Done } else { ExitCode::Failed };
+    let outcome = Outcome { since_base, notes, ..outcome };
+    Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), &targets) } else { outcome }, roots))
+}
+
+/// The outcome of a run that looked at no lock file, and found no other reason not to pass.
+fn unlooked(mut outcome: Outcome, has_base: bool, targets: &Targets<'_>) -> Outcome {
+    if outcome.code != ExitCode::Done || outcome.errors().next().is_some() {
+        return outcome;
     }
-    Ok((outcome, roots))
+    outcome.unlooked = Some(nothing_looked_at(&outcome, targets));
+    // A workflow that many repositories share must not fail in one without lock files.
+    let is_named = outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing);
+    outcome.code = if has_base || is_named { ExitCode::Done } else { ExitCode::Failed };
+    outcome
+}
+
+/// Adds the lock files of Atmos instances that a change touches: nothing is known of them. Those that the options let pass are notes.
+fn add_instances(
+    base: &Base,
+    exclusions: Option<&Exclusions>,
+    targets: &mut Targets<'_>,
+    (scope, is_tolerated): (&Scope, bool),
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (path, error) in base.instances(&starts(scope), exclusions) {
+        if is_tolerated {
+            notes.push(format!("inconclusive: {error}"));
+        } else {
+            let unanswered = Unanswered { error, changed: false };
+            let verified = Verified { inconclusive: vec![unanswered], ..verified(base) };
+            targets.outcomes.push(RootOutcome::of(path, Body::Verified(verified)));
+        }
+    }
+    notes
 }
 
 /// The outcome where there is no root module at all.

@@ -26,8 +26,8 @@ pub use attestation::{Attestation, AttestedFile, InvalidBundle, LONGEST_BUNDLE, 
 pub use bundle::{TrustedRoot, verify};
 pub use judge::{Attested, Judged, Question, judge, others};
 pub use place::{BadPlace, Difference, learn};
-pub use repository::{BadRepository, Repository};
 pub(crate) use place::{check_number, check_ref, check_signer, check_trigger, check_workflow};
+pub use repository::{BadRepository, Repository};
 
 use std::collections::BTreeSet;
 
@@ -107,4 +107,3 @@ impl Build {
         format!("https://github.com/{}/commit/{}", self.repository, self.commit)
     }
 }
-
