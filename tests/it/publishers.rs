@@ -104,7 +104,7 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
     run(&workspace, &registry, &["verify", "--base", "origin/main", "--allow-trust-change"]).ended_with(0);
 }
 
-/// HashiCorp announces all its keys: without settings, what writes a lock file warns, and the gate and what remembers keys refuse.
+/// `HashiCorp` announces all its keys: without settings, what writes a lock file warns, and the gate and what remembers keys refuse.
 #[test]
 fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
     let registry = registry();

@@ -15,6 +15,9 @@ use crate::support::worlds::{EMPTY_LOCK, LOCK, PLATFORMS, widget};
 const MAIN: &str =
     "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    }\n  }\n}\n";
 
+/// What a registry does instead of answering.
+type Way = fn(Registry) -> Registry;
+
 /// A list of checksums of another version.
 const OTHER_LIST: &str = "00000000000000000000000000000000000000000000000000000000000000aa  terraform-provider-widget_9.9.9_linux_amd64.zip\n";
 
@@ -105,7 +108,7 @@ fn a_newer_version_is_asked_about() {
 
 #[test]
 fn silence_proves_nothing_and_is_refused_only_where_a_witness_is_demanded() {
-    let ways: [(&str, fn(Registry) -> Registry, i32); 9] = [
+    let ways: [(&str, Way, i32); 9] = [
         ("not there", |_| Registry::start().release("acme/gadget", "1.0.0", PLATFORMS), 3),
         ("404", |other| other.answers(Endpoint::Download, Answer::status(404)), 3),
         ("500", |other| other.answers(Endpoint::Download, Answer::status(500)), 4),

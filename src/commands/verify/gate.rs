@@ -144,7 +144,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }
     if locked_modules > 0 {
-        notes.push(if options.installed { COMPARED } else { GAP });
+        notes.push(if options.installed { Step::from(COMPARED) } else { Step::from(GAP) });
     }
     notes.extend(cache.finish());
     let outcome = Outcome { since_base, notes, ..outcome };

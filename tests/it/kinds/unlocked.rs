@@ -173,10 +173,14 @@ fn another_tool_for_the_same_lock_file_is_refused() {
     let changed = |before: &[(&str, &str)], after: &[(&str, &str)], settings: &str| {
         let workspace = repository(&registry);
         workspace.write(".tflock.hcl", settings);
-        before.iter().for_each(|(path, text)| workspace.write(path, text));
+        for (path, text) in before {
+            workspace.write(path, text);
+        }
         lock(&workspace, &registry, "live/a", &["--tool", "tofu"]);
         commit(&workspace, "main");
-        after.iter().for_each(|(path, text)| workspace.write(path, text));
+        for (path, text) in after {
+            workspace.write(path, text);
+        }
         commit(&workspace, "change");
         let args = ["verify", "-r", "--offline", "--base", "HEAD~1", "--format", "json"];
         let run = workspace.tflock(&registry, args);
