@@ -18,7 +18,6 @@ use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::hash::Sha256Digest;
-use crate::provenance::Repository;
 
 /// Namespaces whose releases each public registry has of its own: `OpenTofu` builds those of `HashiCorp` again.
 pub const REBUILT: [&str; 2] = ["hashicorp", "opentofu"];
@@ -64,8 +63,8 @@ impl fmt::Display for WitnessPlace {
 pub enum Inquiry {
     /// The provider as this registry has it.
     Registry(ProviderAddr),
-    /// The release in this repository.
-    GitHub(Repository),
+    /// The release in the repository of this owner and name.
+    GitHub { owner: String, name: String },
 }
 
 impl WitnessPlace {
@@ -88,8 +87,8 @@ impl WitnessPlace {
             Self::GitHub if host == terraform && is_rebuilt => None,
             Self::GitHub => {
                 let owner = if host == tofu && is_rebuilt { "opentofu" } else { addr.namespace() };
-                let repository = Repository::new(owner, &format!("terraform-provider-{}", addr.type_name()));
-                repository.ok().map(Inquiry::GitHub)
+                let name = format!("terraform-provider-{}", addr.type_name());
+                Some(Inquiry::GitHub { owner: owner.to_owned(), name })
             }
             Self::Registry(other) => {
                 let is_public = [terraform, tofu].contains(&host);
@@ -207,11 +206,11 @@ mod tests {
             let asked = places.iter().filter_map(|place| place.parse::<WitnessPlace>().unwrap().inquiry(&addr));
             let first = asked.take(1).map(|it| match it {
                 Inquiry::Registry(addr) => addr.to_string(),
-                Inquiry::GitHub(_) => panic!("{addr}"),
+                Inquiry::GitHub { .. } => panic!("{addr}"),
             });
             assert_eq!(first.collect::<Vec<_>>().first().map(String::as_str), registry, "{addr}");
             let github = WitnessPlace::GitHub.inquiry(&addr).map(|it| match it {
-                Inquiry::GitHub(repository) => repository.to_string(),
+                Inquiry::GitHub { owner, name } => format!("{owner}/{name}"),
                 Inquiry::Registry(_) => panic!("{addr}"),
             });
             assert_eq!(github.as_deref(), repository, "{addr}");

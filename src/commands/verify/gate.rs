@@ -46,7 +46,6 @@ const GAP: Template = template!(
 );
 
 /// One run of the gate, and the root modules that it judged and that `--fix` may repair.
-#[expect(clippy::too_many_lines, reason = "the steps of the gate, one after the other")]
 pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, GateRoots), Error> {
     let scope = &services.scope;
     forbidden(args, scope)?;

@@ -41,7 +41,7 @@ impl Repository {
     }
 
     /// Names as GitHub allows them, so that nothing else ever becomes a part of a URL.
-    pub(crate) fn new(owner: &str, name: &str) -> Result<Self, BadRepository> {
+    pub fn new(owner: &str, name: &str) -> Result<Self, BadRepository> {
         let is_owner = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let is_name = |b: u8| is_owner(b) || b == b'.';
         let is_sound = (1..=39).contains(&owner.len())

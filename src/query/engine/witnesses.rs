@@ -13,6 +13,7 @@ use crate::hash::{Sha256Digest, Sums};
 use crate::net::{DocumentKind, Shared};
 use crate::parallel::locked;
 use crate::platform::Platform;
+use crate::provenance::Repository;
 use crate::query::{Event, Events};
 use crate::release::{Release, ReleaseKey};
 use crate::source::provenance::AttestationService;
@@ -149,7 +150,11 @@ impl WitnessAccess {
         platform: &Platform,
     ) -> Result<BTreeMap<String, Sha256Digest>, Error> {
         match place.inquiry(addr) {
-            Some(Inquiry::GitHub(repository)) => self.github.uploaded(&repository, &format!("v{version}")).await,
+            Some(Inquiry::GitHub { owner, name }) => {
+                let repository = Repository::new(&owner, &name)
+                    .map_err(|problem| Error::new(ErrorKind::Unavailable, problem.to_string()))?;
+                self.github.uploaded(&repository, &format!("v{version}")).await
+            }
             Some(Inquiry::Registry(addr)) => {
                 let Some(package) = Miss::found(self.registry.package(&addr, version, platform).await)? else {
                     return Ok(BTreeMap::new());
