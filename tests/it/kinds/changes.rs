@@ -104,7 +104,7 @@ const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
         |it, _| std::fs::remove_file(it.path(LOCK)).unwrap(),
         3,
         &["lock-file-removed"],
-        "tflock explain lock-file-removed",
+        "git checkout ",
     ),
     (
         "an entry loses its version",
@@ -117,7 +117,7 @@ const CHANGES: &[(&str, Change, i32, &[&str], &str)] = &[
 
 #[test]
 fn each_change_of_a_stack_has_its_verdict() {
-    let registry = honest().release("acme/extra", "1.0.0", PLATFORMS);
+    let registry = honest().release("acme/extra", "1.0.0", PLATFORMS).release("acme/widget", "2.0.0", PLATFORMS);
     let base = stack();
     lock(&base, &registry, &[]).ended_with(0);
     base.write(".gitignore", ".*.lock\n");
