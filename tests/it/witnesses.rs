@@ -338,3 +338,22 @@ fn setup_names_the_places_that_can_know_what_is_locked() {
         assert!(settings.contains(line), "{settings}");
     }
 }
+
+/// Root modules share one question about a release, whichever of them is read first.
+#[test]
+fn one_root_module_that_names_a_witness_suffices() {
+    let (registry, other) = (widget(), widget());
+    other.republish("acme/widget", "1.4.0");
+    let main = MAIN.replace("{{registry}}", &registry.host());
+    for with_witness in ["a", "b"] {
+        let workspace = Workspace::with_files(&[("a/main.tf", &main), ("b/main.tf", &main)]);
+        workspace.git(["init", "--quiet"]);
+        for root in ["a", "b"] {
+            workspace.tflock_in(root, &registry, LOCK).ended_with(0);
+        }
+        std::fs::remove_file(workspace.path(TRUST)).unwrap();
+        workspace.write(&format!("{with_witness}/{SETTINGS}"), &naming(&registry, &[&other.host()]));
+        refused(&run(&workspace, &registry, &["trust", "init", "-r"]), "witness-differs");
+        assert!(!workspace.has(TRUST), "{with_witness}");
+    }
+}

@@ -1,6 +1,7 @@
 //! `trust init`: looks up the signers of locked releases, once for all root modules; and which recorded releases a signer
 //! signed, which is what stays accepted of it when another takes its place.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -154,8 +155,12 @@ impl<'a> TrustTree<'a> {
             }
             let provenance = if provenance { ProvenanceRule::Learn } else { ProvenanceRule::NotAsked };
             let witnesses = rules.witnesses(&key.0);
-            let of_key = || Rules { provenance, witnesses, ..rules.of(&key.0, &[]) };
-            questions.entry(key.clone()).or_insert_with(|| Query::of_signer(key.1.clone(), of_key()));
+            let of_key = Rules { provenance, witnesses, ..rules.of(&key.0, &[]) };
+            let query = Query::of_signer(key.1.clone(), of_key);
+            match questions.entry(key.clone()) {
+                Entry::Occupied(known) => known.into_mut().join(query),
+                Entry::Vacant(new) => drop(new.insert(query)),
+            }
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
     }
@@ -212,7 +217,9 @@ fn one_tree(
         let pins = Some(store.pins());
         let unexpected = release.signer.iter();
         let unexpected = unexpected.filter_map(|signer| entry::unexpected_publisher(pins, &key.0, signer, Level::Deny));
-        let settings = recordings.iter().map(|recording| &recording.root.settings).next();
+        // One root module that demands a witness demands it for all.
+        let settings = recordings.iter().map(|recording| &recording.root.settings);
+        let settings = settings.max_by_key(|settings| settings.policy.demands_witness(&key.0));
         let judged = settings.map(|settings| judge_witnesses(settings, release, context.now)).unwrap_or_default();
         errors.extend(judged.unknown);
         let noticed =
