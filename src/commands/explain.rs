@@ -280,7 +280,9 @@ impl ReadRoots {
             let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
             for (root, version) in members {
                 let rules = RuleBook::for_root(root.settings());
-                let rules = Rules { witnesses: rules.witnesses(&addr), ..rules.of(&addr, &[]) };
+                // Without a witness there is no question.
+                let Some(witnesses) = rules.witnesses(&addr) else { continue };
+                let rules = Rules { witnesses: Some(witnesses), ..rules.of(&addr, &[]) };
                 let query = Query::of_signer((*version).clone(), rules);
                 match questions.entry((addr.clone(), (*version).clone())) {
                     Entry::Occupied(known) => known.into_mut().join(query),

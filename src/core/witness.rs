@@ -118,7 +118,7 @@ pub enum Opinion {
     Agrees(usize),
     /// It has a different archive under the same name.
     Differs { file: String, here: Sha256Digest, there: Sha256Digest },
-    /// It has none of the archives, or gave no usable answer.
+    /// It has no archive of the release, or gave no usable answer.
     Silent,
 }
 

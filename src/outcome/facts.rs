@@ -99,7 +99,7 @@ pub struct ExplainedEntry {
     pub remembered: BTreeSet<Signer>,
     /// Where the release was built, if its place is pinned and that is known.
     pub build: Option<Build>,
-    /// What other places say of the release; `None` if nobody was asked.
+    /// What other places say of the release; `None` if no place was asked.
     pub witnesses: Option<Vec<WitnessAnswer>>,
 }
 

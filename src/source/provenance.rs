@@ -116,7 +116,7 @@ impl AttestationService {
         Ok(FoundBundles { bundles, more })
     }
 
-    /// The files of a release with the digests that GitHub computed when they were uploaded; those that it has none of are left out.
+    /// The files of a release with the digests that GitHub computed when they were uploaded; those without a digest are left out.
     pub async fn uploaded(&self, repository: &Repository, tag: &str) -> Result<BTreeMap<String, Sha256Digest>, Error> {
         let path = format!("repos/{}/{}/releases/tags/{tag}", repository.owner(), repository.name());
         let document = match self.get(service(&path), &mut 2).await? {

@@ -162,6 +162,11 @@ fn unlooked(mut outcome: Outcome, has_base: bool, targets: &Targets<'_>) -> Outc
     outcome
 }
 
+/// True for the lock file of an Atmos instance.
+fn is_instance(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(lockfile::is_of_instance)
+}
+
 /// Adds the lock files of Atmos instances that a change touches: nothing is known of them. Those that the options let pass are notes.
 fn add_instances(
     base: &Base,
@@ -404,6 +409,8 @@ fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: u
     let mut notes: Notes = if offline { unchecked(outcome).into_iter().collect() } else { Notes::default() };
     notes.extend(judged_by);
     let is_down = |root: &RootOutcome| match &root.body {
+        // What is not read yet is not known to earlier runs either.
+        Ok(Body::Verified(_)) if is_instance(&root.path) => false,
         Ok(Body::Verified(verified)) => verified.inconclusive.iter().any(|it| it.error.kind == ErrorKind::Unavailable),
         _ => false,
     };

@@ -78,7 +78,7 @@ pub struct Release {
     pub suggested: Option<Repository>,
     /// What attests where it was built; `None` if nobody asked.
     pub attested: Option<Arc<Attested>>,
-    /// What other places say its archives are; `None` if nobody asked.
+    /// What other places say its archives are; `None` if no place was asked.
     pub witnessed: Option<Arc<[Testimony]>>,
     /// The publisher's page about it, over https, as the registry names it, if that was requested.
     pub link: Option<Url>,

@@ -255,7 +255,7 @@ fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
     Some(weakening("source", message))
 }
 
-/// Who is not asked any more, and for whom nobody has to answer any more.
+/// The places that are no longer asked, and the providers that no longer need a witness.
 fn witnesses(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let gone = old.witnesses.difference(&new.witnesses);
     let gone = gone.map(|place| weakening("witnesses", format!("{place} is no longer asked about new releases")));

@@ -25,7 +25,7 @@ pub fn judge_witnesses(settings: &Settings, release: &Release, now: SystemTime) 
             Opinion::Differs { file, here, there } => {
                 let message = format!(
                     "{file} of {addr} {version} is {} at {} and {} at {}: its publisher replaced it after one of them read it, \
-                     or others are served another file than this run",
+                     or this run is served a different file than others",
                     here.to_hex(),
                     addr.host(),
                     there.to_hex(),
@@ -57,10 +57,7 @@ pub fn judge_witnesses(settings: &Settings, release: &Release, now: SystemTime) 
     let message = if places.is_empty() {
         format!("the settings demand a witness of {addr} {version}, and name none that can have its archives")
     } else {
-        format!(
-            "the settings demand a witness of {addr} {version}, and {} has none of its archives",
-            places.join(" and ")
-        )
+        format!("the settings demand a witness of {addr} {version}, and {} has no archive of it", places.join(" and "))
     };
     Judged { findings: vec![about(Finding::new(Rule::WitnessMissing, message))], ..Judged::default() }
 }

@@ -235,7 +235,7 @@ impl SourceSet {
         Ok(Selected { newest: newer(&offers, &key.1), older, passed_over, ..selected })
     }
 
-    /// What other places say of a release that is new, if its origin serves it: about what a mirror serves nobody else knows.
+    /// What other places say of a release that is new, if its origin serves it: no other place knows what a mirror serves.
     async fn witnessed(&self, key: &ReleaseKey, query: &Query, available: &[Available<'_>]) -> Option<Heard> {
         let places = query.rules.witnesses.as_ref()?;
         let is_asked = matches!(query.goal, Goal::Packages | Goal::Hashes(_)) && query.recorded_as(&key.1).is_none();

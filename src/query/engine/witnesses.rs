@@ -49,7 +49,7 @@ pub(super) struct Inquiries {
 /// What was heard of a release before it was known itself.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
-    /// One for which its source has a package; `None` if nobody can be asked about it.
+    /// One for which its source has a package; `None` if no place can be asked about it.
     platform: Option<Platform>,
     testimonies: Vec<Testimony>,
 }
@@ -111,37 +111,38 @@ impl Inquiries {
         place: &WitnessPlace,
         platform: &Platform,
     ) -> Testimony {
-        let request = self.testimony(access, key, place, platform);
+        let request = async {
+            let files = access.files_in_time(key, place, platform).await;
+            let (addr, version) = key;
+            let text = match &files {
+                Ok(files) => format!("{place} has {} of {addr} {version}", counted(files.len(), "file")),
+                Err(error) => format!("{place} says nothing of {addr} {version}: {}", error.message),
+            };
+            self.events.emit(Event::Detail { text });
+            Testimony { place: place.clone(), files }
+        };
         self.answers.answer((key.clone(), place.clone()), Box::pin(request)).await
-    }
-
-    async fn testimony(
-        &self,
-        access: &WitnessAccess,
-        key: &ReleaseKey,
-        place: &WitnessPlace,
-        platform: &Platform,
-    ) -> Testimony {
-        let files = if locked(&access.silent).contains(place) {
-            Err(Error::new(ErrorKind::Unavailable, "it did not answer in time before"))
-        } else {
-            tokio::time::timeout(PATIENCE, access.files(key, place, platform)).await.unwrap_or_else(|_| {
-                locked(&access.silent).insert(place.clone());
-                let message = format!("it did not answer within {} s", PATIENCE.as_secs());
-                Err(Error::new(ErrorKind::Unavailable, message))
-            })
-        };
-        let (addr, version) = key;
-        let text = match &files {
-            Ok(files) => format!("{place} has {} of {addr} {version}", counted(files.len(), "file")),
-            Err(error) => format!("{place} says nothing of {addr} {version}: {}", error.message),
-        };
-        self.events.emit(Event::Detail { text });
-        Testimony { place: place.clone(), files }
     }
 }
 
 impl WitnessAccess {
+    /// The same within the time that a place has. One that takes longer is not asked again.
+    async fn files_in_time(
+        &self,
+        key: &ReleaseKey,
+        place: &WitnessPlace,
+        platform: &Platform,
+    ) -> Result<BTreeMap<String, Sha256Digest>, Error> {
+        if locked(&self.silent).contains(place) {
+            return Err(Error::new(ErrorKind::Unavailable, "it did not answer in time before"));
+        }
+        tokio::time::timeout(PATIENCE, self.files(key, place, platform)).await.unwrap_or_else(|_| {
+            locked(&self.silent).insert(place.clone());
+            let message = format!("it did not answer within {} s", PATIENCE.as_secs());
+            Err(Error::new(ErrorKind::Unavailable, message))
+        })
+    }
+
     /// The files of a release that a place knows.
     async fn files(
         &self,

@@ -165,7 +165,7 @@ fn witnesses(answers: &[WitnessAnswer]) -> Vec<TextLine> {
             format!("{place} has another {file}: {} there, {} here", there.to_hex(), here.to_hex())
         }
         (Opinion::Silent, Some(why)) => format!("{place} says nothing of it: {why}"),
-        (Opinion::Silent, None) => format!("{place} has none of its archives"),
+        (Opinion::Silent, None) => format!("{place} has no archive of it"),
     });
     said.map(below).collect()
 }
