@@ -41,7 +41,7 @@ fn contents() -> HashOrigin {
 #[test]
 fn a_rule_is_explained_by_its_fields() {
     let (human, json) = rendered("explain", Body::Explained(Explained::Rule(Rule::Republished)));
-    assert!(human.contains("\nLevel deny, class trust.\n"), "{human}");
+    assert!(human.contains("\nDeny, trust.\n"), "{human}");
     let rule = &json["rule"];
     assert_eq!((&rule["id"], &rule["class"], &rule["exit_code"]), (&json!("republished"), &json!("trust"), &json!(3)));
 }

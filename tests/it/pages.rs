@@ -121,7 +121,7 @@ fn findings_lead_to_what_their_rule_means() {
         "module.net in 2 root modules",
         "href=\"#rule-entry-missing\"",
         "<article id=\"rule-entry-missing\">",
-        "<strong>Harmless causes.</strong>",
+        "<strong>Next:</strong>",
     ] {
         assert!(text.contains(needed), "{needed}: {text}");
     }

@@ -9,8 +9,8 @@ const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 /// The page with what `tflock diff` shows.
 const PAIRS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reading-a-change.md");
 
-/// The pairs of `testdata/diffs` that are shown, in this order.
-const SHOWN: [&str; 3] = ["hashes-replaced", "h1-exchanged", "moved-host"];
+/// The pairs of `testdata/diffs` that this page shows; a picture has the one that the README shows.
+const SHOWN: [&str; 2] = ["h1-exchanged", "moved-host"];
 
 /// The page with the bundled example.
 const FIRST_RUN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/first-run.md");
@@ -31,22 +31,20 @@ fn pairs_are_shown_as_they_are_printed() {
     for case in SHOWN {
         shows(PAIRS, case, &section(case));
     }
-    shows(README, SHOWN[0], &section(SHOWN[0]));
+    shows(README, "hashes-replaced", &section("hashes-replaced"));
 }
 
-/// What newcomers may run first, from the top of a clone, and what they see.
+/// What newcomers may run first, from the top of a clone.
 #[test]
-fn the_example_prints_what_the_page_shows() {
+fn the_example_is_completed_as_the_page_says() {
     let page = std::fs::read_to_string(FIRST_RUN).unwrap();
     let (_, rest) = page.split_once(" -- -C testdata/example lock ").unwrap();
-    let (arguments, rest) = rest.split_once('\n').unwrap();
-    let shown = rest.split_once("```text\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
+    let (arguments, _) = rest.split_once('\n').unwrap();
     let (workspace, example) = (Workspace::with_files(&[("testdata/README.md", "")]), Workspace::from("example"));
     std::fs::rename(example.path(""), workspace.path("testdata/example")).unwrap();
     workspace.git(["init", "--quiet"]);
     let args = ["-C", "testdata/example", "lock"].into_iter().chain(arguments.split(' '));
-    let run = workspace.tflock(None, args).ended_with(0);
-    assert_eq!(format!("{}{}", run.stdout, run.stderr), shown);
+    workspace.tflock(None, args).ended_with(0);
     assert_eq!(
         workspace.read("testdata/example/.terraform.lock.hcl"),
         workspace.read("testdata/example/expected.lock.hcl")

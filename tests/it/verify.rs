@@ -238,12 +238,12 @@ fn explanations_need_no_network() {
     let run = workspace.tflock(&registry, ["explain", "zh:00000000"]).ended_with(0);
     assert_eq!(run.stdout, "zh:00000000\n  no hash that is recorded or known here begins with it\n");
     let rule = workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
-    assert!(!rule.stdout.contains("**") && rule.stdout.contains("\n\nNext step. "), "{rule}");
+    assert!(!rule.stdout.contains("**") && rule.stdout.contains("\n\nNext: "), "{rule}");
     // Topics and rules are help too.
     let help = workspace.tflock(&registry, ["help", "pins-nothing"]).ended_with(0);
     assert_eq!(help.stdout, rule.stdout);
     let source = workspace.tflock(&registry, ["explain", "pins-nothing", "--format", "markdown"]).ended_with(0);
-    assert!(source.stdout.starts_with("# pins-nothing\n") && source.stdout.contains("**Next step.**"), "{source}");
+    assert!(source.stdout.starts_with("# pins-nothing\n") && source.stdout.contains("**Next:**"), "{source}");
     // What annotations call changes.
     let run = workspace.tflock(&registry, ["explain", "provider-added"]).ended_with(0);
     assert!(run.stdout.starts_with("provider-added\n\nA provider is locked for the first time."), "{run}");
