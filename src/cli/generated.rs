@@ -119,9 +119,6 @@ mod tests {
             let rows: String = names.map(|name| row(all.find_subcommand(name).unwrap())).collect();
             let _ = write!(tables, "## {group}\n\n| command | what it does |\n|---|---|\n{rows}\n");
         }
-        let global = all.get_arguments().filter(|it| it.get_help_heading() == Some(GLOBAL)).map(option);
-        let global: String = global.collect();
-        let _ = write!(tables, "## {GLOBAL}\n\n| option | what it does |\n|---|---|\n{global}");
         let wanted = format!("{before}<!-- begin commands -->\n{tables}<!-- end commands -->{after}");
         if page != wanted && std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
             std::fs::write(&path, &wanted).unwrap();
@@ -136,14 +133,6 @@ mod tests {
         let arguments: Vec<String> = command.get_positionals().map(|argument| format!(" {argument}")).collect();
         let shown = if below.is_empty() { arguments.concat() } else { format!(" {}", below.join("|")) };
         cells(&format!("{}{shown}", command.get_name()), &command.get_about().unwrap().to_string())
-    }
-
-    fn option(argument: &Arg) -> String {
-        let short = argument.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
-        let values: Vec<&str> = argument.get_value_names().into_iter().flatten().map(AsRef::as_ref).collect();
-        let values =
-            if argument.get_action().takes_values() { format!(" {}", values.join(" ")) } else { String::new() };
-        cells(&format!("{short}--{}{values}", argument.get_long().unwrap()), &argument.get_help().unwrap().to_string())
     }
 
     /// A row of a table; a column must not end within a cell.

@@ -299,7 +299,7 @@ fn name(path: &Path) -> String {
 
 /// Write the files that a repository with lock files needs.
 ///
-/// Writes what is missing of: the settings .tflock.hcl with the platforms that lock files cover, the trust file
+/// Writes what is missing: the settings .tflock.hcl with the platforms that lock files cover, the trust file
 /// .tflock.trust.hcl, the lines of .gitattributes for lock files, and with --ci the job of a CI system. Files
 /// that exist stay unchanged. Afterwards `tflock lock -r` completes the lock files and remembers the signers.
 #[derive(Debug, Clone, clap::Args)]

@@ -37,7 +37,7 @@ use choice::UpgradeChoice;
 pub(crate) struct UpgradeArgs {
     /// Only these providers, each with the version to select.
     ///
-    /// Without a version the newest that the constraints allow.
+    /// Without a version, selects the newest that the constraints allow.
     #[arg(value_name = "ADDR[@VERSION]")]
     pub(crate) providers: Vec<String>,
     /// List what could be raised, and choose.

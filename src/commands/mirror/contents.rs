@@ -160,7 +160,7 @@ impl MirrorFiles {
             return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
         }
         let Some(facts) = self.packages.get(key) else {
-            let message = format!("the package of {key} is not there");
+            let message = format!("the package of {key} is missing");
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
         let facts = facts.as_ref().ok()?;

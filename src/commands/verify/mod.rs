@@ -253,7 +253,7 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
 /// Check the lock file: the gate for CI.
 ///
 /// Checks that the lock file fits the configuration and the settings, that each recorded hash belongs to the locked
-/// release, and that a remembered signer signed the release. Without --fix it changes nothing, and it learns nothing. Each
+/// release, and that a remembered signer signed the release. Without --fix it changes no file and remembers no signer. Each
 /// hash is proven, refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
 /// With --offline it does not use the network.
 #[derive(Debug, Clone, clap::Args)]

@@ -199,7 +199,7 @@ fn read_body<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<u8>, &
             checksum = Some(BASE64.decode(digits).map_err(|_| "the checksum of its armor is not base64")?);
             // Later versions of the package pass over empty lines here; terraform 1.11 refuses them.
             if !lines.next().is_some_and(|line| line.starts_with(END)) {
-                return Err("no end follows the checksum of its armor");
+                return Err("its armor does not end after the checksum");
             }
             break;
         }
