@@ -82,10 +82,11 @@ impl Walk<'_> {
         if package.is_none()
             && let Some((call, within)) = self.in_installed(&written)
         {
-            if self.missing.iter().any(|module| module.key == call) {
+            if self.tree.missing.iter().any(|module| module.key == call) {
                 return Ok(None);
             }
-            let fetched = self.remote_modules.iter().find(|known| known.key == call).and_then(|it| it.fetched.clone());
+            let fetched =
+                self.tree.remote_modules.iter().find(|known| known.key == call).and_then(|it| it.fetched.clone());
             if let Some(fetched) = fetched {
                 written = fetched.package.join(within);
                 package = Some(Rc::new(CallPackage { fetched, call }));
@@ -103,9 +104,9 @@ impl Walk<'_> {
         };
         if package.is_none() {
             // What leads there counts as well.
-            self.local_modules.extend([written.clone(), dir.clone()]);
+            self.tree.local_modules.extend([written.clone(), dir.clone()]);
         }
-        self.local_calls.push(LocalModuleCall {
+        self.tree.local_calls.push(LocalModuleCall {
             key: key.to_owned(),
             source: path.to_owned(),
             dir: dir.clone(),
@@ -138,7 +139,7 @@ impl Walk<'_> {
                 (_, Some(source), _) => &source.place,
                 _ => &wanted.call.place,
             };
-            self.unread_parts.push(UnreadReason::ModuleCall { name, argument, reason }.at(place));
+            self.tree.unread_parts.push(UnreadReason::ModuleCall { name, argument, reason }.at(place));
             return Ok(None);
         }
         if problem.is_refused() || !is_installed && self.options.missing == MissingModules::Refuse {
@@ -148,12 +149,12 @@ impl Walk<'_> {
         let place = call.source.as_ref().map_or(&call.place, |source| &source.place).clone();
         if is_installed {
             let key = wanted.key.to_owned();
-            self.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
+            self.tree.warnings.push(TreeWarning::UncheckedRecord { place, key, reason: problem });
             return self.remote(wanted);
         }
         let reason = Error::new(ErrorKind::NotInstalled, problem.to_string());
         let reason = reason.hints(problem.next_steps(self.options.dialect));
-        self.missing.push(MissingModule {
+        self.tree.missing.push(MissingModule {
             key: wanted.key.to_owned(),
             source: String::new(),
             version: None,
@@ -210,14 +211,14 @@ impl Walk<'_> {
             reason => {
                 let version = wanted.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
                 let (key, place) = (wanted.key.to_owned(), wanted.call.place.clone());
-                self.missing.push(MissingModule { key, source: shown, version, place, request, reason });
+                self.tree.missing.push(MissingModule { key, source: shown, version, place, request, reason });
                 Ok(None)
             }
         }
     }
 
     fn note(&mut self, wanted: &WantedModule<'_>, (dir, version): InstalledPlace, fetched: Option<FetchedModule>) {
-        self.remote_modules.push(RemoteModuleCall {
+        self.tree.remote_modules.push(RemoteModuleCall {
             key: wanted.key.to_owned(),
             source: wanted.source.as_ref().map(ToString::to_string).unwrap_or_default(),
             address: wanted.source.clone(),

@@ -5,17 +5,14 @@ pub(super) mod stack;
 pub(super) mod unit;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{AutomaticFiles, ModuleProblem, TreeError};
-use super::{
-    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, UnlistedPaths,
-    UnreadPart, UnreadReason,
-};
+use super::{FetchedModule, Tree, TreeOptions, TreeWarning, UnlistedPaths, UnreadPart, UnreadReason};
 use crate::config::{
     ConfigFiles, Inputs, Manifest, Module, ModuleCall, ModuleScope, Needs, ProviderProblem, RootKind, SourceFile,
     Surroundings, TestFile,
@@ -24,7 +21,6 @@ use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::disk::roots::unit::Assembly;
 use crate::path::shown;
-use crate::requirements::Requirements;
 use crate::value::Unevaluated;
 
 /// Deeper trees are taken for endless ones.
@@ -53,7 +49,7 @@ pub(super) fn load(root: &Path, files: ConfigFiles, options: &TreeOptions) -> Re
     let likeness = is_alone.then(|| first.likeness());
     let kind = first.files.kind.unwrap_or_default();
     let mut walk = Walk { root_texts: Some(first), ..Walk::new(root, options, (kind, variables)) };
-    walk.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
+    walk.tree.warnings.extend(lacks_tests.cloned().map(TreeWarning::NoTestDirectory));
     match likeness {
         Some(likeness) => options.trees[options.dialect as usize].get_or_make(&likeness, || walk.tree_of_root(tests)),
         None => walk.tree_of_root(tests).map(|(tree, _)| tree),
@@ -118,21 +114,8 @@ struct Walk<'o> {
     modules: HashMap<Place, Option<Rc<Module>>>,
     needs: Needs,
     errors: Vec<TreeError>,
-    missing: Vec<MissingModule>,
-    local_modules: BTreeSet<PathBuf>,
-    remote_modules: Vec<RemoteModuleCall>,
-    /// The host of a computed source of a unit.
-    computed_host: Option<String>,
-    local_calls: Vec<LocalModuleCall>,
-    warnings: Vec<TreeWarning>,
-    files_read: Vec<PathBuf>,
-    looked_for: Vec<PathBuf>,
-    searched: BTreeSet<PathBuf>,
-    differs_by_tool: bool,
-    kind: RootKind,
-    unread_parts: Vec<UnreadPart>,
-    /// The providers of components that their stacks do not declare.
-    undeclared: Requirements,
+    /// What the walk has found so far.
+    tree: Tree,
     /// What the root module says, until it is taken in.
     root_texts: Option<Texts>,
     /// Module calls and their requirements, each counted by path.
@@ -205,19 +188,7 @@ impl<'o> Walk<'o> {
             modules: HashMap::new(),
             needs: Needs::default(),
             errors: Vec::new(),
-            missing: Vec::new(),
-            local_modules: BTreeSet::new(),
-            remote_modules: Vec::new(),
-            computed_host: None,
-            local_calls: Vec::new(),
-            warnings: Vec::new(),
-            files_read: Vec::new(),
-            looked_for: Vec::new(),
-            searched: BTreeSet::new(),
-            differs_by_tool: false,
-            kind,
-            unread_parts: Vec::new(),
-            undeclared: Requirements::new(),
+            tree: Tree { kind, ..Tree::default() },
             root_texts: None,
             listed: 0,
             sizes: HashMap::new(),
@@ -227,7 +198,8 @@ impl<'o> Walk<'o> {
 
     /// True if nothing but the directory of the root module, and no variable, had a say.
     fn has_seen_one_directory_only(&self) -> bool {
-        let nowhere_else = self.modules.len() == 1 && self.missing.is_empty() && self.remote_modules.is_empty();
+        let nowhere_else =
+            self.modules.len() == 1 && self.tree.missing.is_empty() && self.tree.remote_modules.is_empty();
         nowhere_else && self.manifest.get().is_none() && self.surroundings.get().is_none()
     }
 
@@ -247,48 +219,29 @@ impl<'o> Walk<'o> {
         self.needs.in_tests = true;
         self.tests(&root, tests);
         if self.unlisted.count > 0 {
-            self.warnings.push(TreeWarning::ManyPaths(std::mem::take(&mut self.unlisted)));
+            self.tree.warnings.push(TreeWarning::ManyPaths(std::mem::take(&mut self.unlisted)));
         }
     }
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
         let root = self.modules.get(&(self.root_dir.clone(), self.is_stack(None))).cloned().flatten();
-        self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
+        self.errors.extend(std::mem::take(&mut self.needs.errors).into_iter().map(TreeError::Config));
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let constrained = self.needs.constrained_built_in.into_iter();
-        self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
+        let Self { mut tree, needs, .. } = self;
+        let constrained = needs.constrained_built_in.into_iter();
+        tree.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
         if self.surroundings.get().is_some() {
-            self.files_read.extend(self.variables.names.iter().cloned());
+            tree.files_read.extend(self.variables.names);
         }
         Ok(Tree {
-            kind: self.kind,
-            undeclared: self.undeclared,
-            complete: self.missing.is_empty() && self.unread_parts.is_empty(),
-            unread_parts: once_each(self.unread_parts),
-            holes: Vec::new(),
-            notes: Vec::new(),
-            is_template: false,
-            lock_of_module: None,
-            texts_read: Vec::new(),
-            looked_for: self.looked_for,
-            listed: Vec::new(),
-            searched: self.searched,
-            unit: None,
-            requirements: self.needs.requirements,
-            missing: self.missing,
-            built_in: self.needs.built_in,
+            complete: tree.missing.is_empty() && tree.unread_parts.is_empty(),
+            unread_parts: once_each(tree.unread_parts),
+            requirements: needs.requirements,
+            built_in: needs.built_in,
             has_backend: root.is_some_and(|module| module.has_backend),
-            local_modules: self.local_modules,
-            remote_modules: self.remote_modules,
-            computed_host: self.computed_host,
-            local_calls: self.local_calls,
-            module_lock: None,
-            warnings: self.warnings,
-            files_read: self.files_read,
-            needs_no_variables: false,
-            differs_by_tool: self.differs_by_tool,
+            ..tree
         })
     }
 
@@ -313,7 +266,7 @@ impl<'o> Walk<'o> {
                 break;
             }
             if let Some(unread) = stack::unread(call) {
-                self.unread_parts.push(unread);
+                self.tree.unread_parts.push(unread);
                 continue;
             }
             let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
@@ -335,7 +288,7 @@ impl<'o> Walk<'o> {
     /// True as long as a directory is visited by each path to it; later it is visited once more at most, so two calls in each of
     /// 24 modules do not make 16 million paths. What fails does so once: with an error nothing is listed.
     fn lists_paths(&self) -> bool {
-        self.errors.is_empty() && self.missing.len() < MOST_MISSING && self.listed <= self.options.listed
+        self.errors.is_empty() && self.tree.missing.len() < MOST_MISSING && self.listed <= self.options.listed
     }
 
     /// The module with the values of its entries of `required_providers`; `None` if the tool refuses one or a variable is not
@@ -351,7 +304,7 @@ impl<'o> Walk<'o> {
             match problem {
                 ProviderProblem::Invalid(error) => self.errors.push(TreeError::Config(*error)),
                 ProviderProblem::Unevaluated { name, argument, place, reason: reason @ Unevaluated::Limit { .. } } => {
-                    self.unread_parts.push(UnreadReason::Provider { name, argument, reason }.at(&place));
+                    self.tree.unread_parts.push(UnreadReason::Provider { name, argument, reason }.at(&place));
                 }
                 ProviderProblem::Unevaluated { name, argument, place, reason } => {
                     let dialect = self.options.dialect;
@@ -370,7 +323,7 @@ impl<'o> Walk<'o> {
 
     /// True if the module of a call is a stack; without a call, if the root module is.
     fn is_stack(&self, call: Option<&ModuleCall>) -> bool {
-        call.map_or(self.kind == RootKind::Stack, stack::is_stack)
+        call.map_or(self.tree.kind == RootKind::Stack, stack::is_stack)
     }
 
     fn surroundings(&self) -> &Surroundings {
@@ -448,17 +401,17 @@ impl<'o> Walk<'o> {
             },
         };
         let Texts { files, mut primary, mut overrides } = texts;
-        self.differs_by_tool |= files.differs_by_tool;
+        self.tree.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             let submodule = roots::submodule_of(self.root, dir);
             let only_for_tofu = roots::is_only_for_tofu(&self.root.join(dir));
             let (place, key) = (call.place.clone(), key.to_owned());
-            self.warnings.push(TreeWarning::EmptyModule { place, key, submodule, only_for_tofu });
+            self.tree.warnings.push(TreeWarning::EmptyModule { place, key, submodule, only_for_tofu });
         }
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
                 Some(_) if file.path.is_absolute() => file.path = place.shown_path(&file.path),
-                _ => self.files_read.push(file.path.clone()),
+                _ => self.tree.files_read.push(file.path.clone()),
             }
         }
         stack::decode(is_stack, [&primary, &overrides], self.options)
@@ -502,7 +455,7 @@ impl<'o> Walk<'o> {
                 Ok(test) => self.test(root, &test),
                 Err(errors) => self.errors.extend(errors.into_iter().map(TreeError::Config)),
             }
-            self.files_read.push(file.path);
+            self.tree.files_read.push(file.path);
         }
     }
 

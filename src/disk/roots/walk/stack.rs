@@ -90,7 +90,7 @@ impl Walk<'_> {
             let is_this = |source: &ProviderSource| matches!(source, ProviderSource::Provider(known) if known == addr);
             if !declared.values().any(|entry| is_this(&entry.source)) {
                 let origins = requirement.origins.iter().cloned();
-                origins.for_each(|origin| self.undeclared.add(addr, &Constraints::default(), origin));
+                origins.for_each(|origin| self.tree.undeclared.add(addr, &Constraints::default(), origin));
             }
         }
         size

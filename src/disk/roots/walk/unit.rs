@@ -34,8 +34,8 @@ pub(in crate::disk::roots) fn load(
     unread.extend(unknown.filter(|_| uses_variables));
     let has_module = walk.assembly.has_module;
     let lock_of_module = located.as_ref().map(|located| located.dir.join(lockfile::FILE_NAME));
-    walk.looked_for.extend(lock_of_module.clone().filter(|path| *path != Path::new(lockfile::FILE_NAME)));
-    walk.searched.append(&mut walk.assembly.searched);
+    walk.tree.looked_for.extend(lock_of_module.clone().filter(|path| *path != Path::new(lockfile::FILE_NAME)));
+    walk.tree.searched.append(&mut walk.assembly.searched);
     let of_module =
         lock_of_module.map(|path| root.join(path)).filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
     let mut tree = walk.finish().map_err(|errors| {
@@ -67,9 +67,9 @@ impl Walk<'_> {
         let Some(source) = self.assembly.source.take() else { return Some(own) };
         let call = source.call;
         if source.is_computed {
-            self.computed_host = self.host_of(&call);
+            self.tree.computed_host = self.host_of(&call);
         }
-        if let Some(host) = self.computed_host.clone().filter(|host| self.is_unlisted(host)) {
+        if let Some(host) = self.tree.computed_host.clone().filter(|host| self.is_unlisted(host)) {
             self.assembly.lose_module(unlisted_host(&host), call.place);
             return Some(own);
         }
@@ -84,7 +84,7 @@ impl Walk<'_> {
             }
             Ok(Some(located)) => {
                 let directory = located.dir.to_string_lossy().replace('\\', "/");
-                self.looked_for.push(located.dir);
+                self.tree.looked_for.push(located.dir);
                 let reason = format!("its module is in {directory}, which the repository does not have");
                 self.assembly.lose_module(reason, call.place);
                 Some(own)
@@ -137,7 +137,7 @@ impl Walk<'_> {
             return Ok(Vec::new());
         }
         let dir = module.join(directory);
-        self.searched.insert(dir.clone());
+        self.tree.searched.insert(dir.clone());
         if let Some(assembled) = self.assembly.files_in(self.root, &dir) {
             return Ok(assembled?.tests);
         }
@@ -152,7 +152,7 @@ impl Walk<'_> {
 
     /// The files of a directory of the assembled modules; `None` if it is not one of them.
     pub(super) fn assembled(&mut self, dir: &Path) -> Option<Result<Texts, Vec<TreeError>>> {
-        if self.kind != RootKind::Unit {
+        if self.tree.kind != RootKind::Unit {
             return None;
         }
         let assembled = self.assembly.files_in(self.root, dir)?;
