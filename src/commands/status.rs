@@ -1,6 +1,6 @@
 //! `status` and `setup`: what a repository with lock files has, and what it lacks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -11,22 +11,18 @@ use super::shared::targets::{Targets, Unlocked};
 use super::verify::module_hosts::UnlistedHosts;
 use super::verify::opening::open;
 use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled};
-use crate::addr::ProviderAddr;
 use crate::config::RootKind;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Level, Rule};
 use crate::git::{ChangedFiles, Git, tracked};
 use crate::interrupt::What;
-use crate::outcome::{
-    Body, NextStep, Outcome, RootOutcome, SetupFile, SetupReport, SetupState, Status, StatusProvider,
-};
+use crate::outcome::{Body, NextStep, Outcome, RootOutcome, SetupFile, SetupReport, SetupState, Status};
 use crate::path::{shown, worktree};
 use crate::platform::Platform;
 use crate::release::{Lookup, Releases};
 use crate::step::CommandLine;
-use crate::version::Version;
 use crate::witness::WitnessPlace;
 use crate::workspace::discover::{Search, UnlockedUnits};
 use crate::{lockfile, modulelock, settings, trust, verify};
@@ -54,27 +50,30 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::within(scope, true, Unlocked::Opened, Search { changes, ..Search::default() })?.or_none()?;
     let cache = services.open_cache(&targets.directories());
     let roots = open(&targets, None, scope)?.roots;
-    let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
     let known = recalled(&roots, &cache);
-    let locked = LockedHere::of(&roots, &known);
     let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default(), &TreeVerdict::default());
     let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
     let error = Error::all(settings_errors(&judged));
-    let mut found = RepositoryState { locked, changed_files, ..RepositoryState::of(&judged) };
-    for kind in (0..targets.paths.len()).map(|at| targets.kind(at)).filter(|kind| *kind != RootKind::Module) {
-        *found.kinds.entry(kind).or_default() += 1;
-    }
-    let (name, of_many, effect) = found.next();
-    let is_one = judged.len() == 1 && !services.is_above_root_modules();
-    let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
-    let next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
     let UnlockedUnits { paths, of_modules, .. } = &targets.unlocked_units;
-    let status = Status {
+    let mut status = Status {
+        root_modules: judged.len(),
         excluded: targets.excluded,
         templates: targets.templates(),
         units_without_lock_file: paths.len() + of_modules.values().map(Vec::len).sum::<usize>(),
-        ..found.status(judged.len(), next)
+        changed_files: git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots)),
+        ..Status::default()
     };
+    for kind in (0..targets.paths.len()).map(|at| targets.kind(at)).filter(|kind| *kind != RootKind::Module) {
+        *status.kinds.entry(kind).or_default() += 1;
+    }
+    for (path, root) in roots.iter().filter_map(|(path, root)| Some((path, root.as_ref().ok()?))) {
+        add_lock_file(&mut status, path, root, &known);
+    }
+    judged.iter().for_each(|root| add_judgment(&mut status, root));
+    let (name, of_many, effect) = next(&status, judged.iter().any(needs_lock));
+    let is_one = judged.len() == 1 && !services.is_above_root_modules();
+    let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
+    status.next = NextStep { command: CommandLine::of(name, &options, &scope.named), effect };
     let notes = targets.notes_on_units().collect();
     Ok(Outcome {
         dialect: targets.dialect(),
@@ -95,174 +94,107 @@ fn settings_errors(judged: &[RootOutcome]) -> Vec<Error> {
     errors
 }
 
-/// What the lock files say, and what is known of it.
-#[derive(Debug, Default)]
-struct LockedHere {
-    providers: BTreeMap<ProviderAddr, BTreeMap<Version, usize>>,
-    platforms: Option<BTreeSet<Platform>>,
-    missing_platforms: BTreeMap<Platform, Vec<String>>,
-    trust_file: bool,
-    not_remembered: BTreeSet<ProviderAddr>,
-}
-
-impl LockedHere {
-    fn of(roots: &GateRoots, known: &Releases) -> Self {
-        let mut all = Self::default();
-        for (path, root) in roots.iter().filter_map(|(path, root)| Some((path, root.as_ref().ok()?))) {
-            all.add(path, root, known);
-        }
-        all
+/// Adds what a lock file says, and what is known of it.
+fn add_lock_file(status: &mut Status, path: &Path, root: &GateRoot, known: &Releases) {
+    let settings = &root.settings().settings;
+    if let Some(platforms) = &settings.platforms {
+        status.platforms.get_or_insert_default().extend(platforms.iter().cloned());
     }
-
-    fn add(&mut self, path: &Path, root: &GateRoot, known: &Releases) {
-        let settings = &root.settings().settings;
-        if let Some(platforms) = &settings.platforms {
-            self.platforms.get_or_insert_default().extend(platforms.iter().cloned());
+    status.trust_file |= root.pins().is_some();
+    let mut missing = BTreeSet::new();
+    for (addr, entry) in root.lock().iter() {
+        let versions = status.providers.entry(addr.clone()).or_default();
+        *versions.entry(entry.version.clone()).or_default() += 1;
+        if root.pins().is_none_or(|pins| pins.pin(addr).is_none()) {
+            status.not_remembered.insert(addr.clone());
         }
-        self.trust_file |= root.pins().is_some();
-        let mut missing = BTreeSet::new();
-        for (addr, entry) in root.lock().iter() {
-            let versions = self.providers.entry(addr.clone()).or_default();
-            *versions.entry(entry.version.clone()).or_default() += 1;
-            if root.pins().is_none_or(|pins| pins.pin(addr).is_none()) {
-                self.not_remembered.insert(addr.clone());
-            }
-            let release = known.get(&(addr.clone(), entry.version.clone())).unwrap_or(&Lookup::NotRequested);
-            missing.extend(verify::uncovered(addr, entry, release, settings));
-        }
-        for platform in missing {
-            self.missing_platforms.entry(platform.clone()).or_default().push(name(path));
-        }
+        let release = known.get(&(addr.clone(), entry.version.clone())).unwrap_or(&Lookup::NotRequested);
+        missing.extend(verify::uncovered(addr, entry, release, settings));
+    }
+    for platform in missing {
+        status.missing_platforms.entry(platform.clone()).or_default().push(name(path));
     }
 }
 
-/// What is found, with the number of root modules by rule.
-#[derive(Debug, Default)]
-struct RepositoryState {
-    locked: LockedHere,
-    without_lock_file: Vec<String>,
-    unreadable: Vec<String>,
-    not_checked: Vec<String>,
-    unknown_hashes: usize,
-    requirements_unread: Vec<String>,
-    kinds: BTreeMap<RootKind, usize>,
-    denied: BTreeMap<Rule, usize>,
-    warned: BTreeMap<Rule, usize>,
-    /// True if there is a finding that `lock` mends and `verify --fix` does not.
-    needs_lock: bool,
-    changed_files: Option<Vec<String>>,
+/// Adds what was found in a root module.
+fn add_judgment(status: &mut Status, root: &RootOutcome) {
+    if root.body.is_err() {
+        status.unreadable.push(name(&root.path));
+    }
+    if let Ok(Body::Verified(verified)) = &root.body {
+        // Without the network only modules leave a question open.
+        status.not_checked.extend((!verified.inconclusive.is_empty()).then(|| name(&root.path)));
+        status.unknown_hashes += verified.unknown;
+    }
+    let has = |rule: Rule| root.findings.iter().any(|finding| finding.rule == rule);
+    if has(Rule::RequirementsUnread) {
+        status.requirements_unread.push(name(&root.path));
+    }
+    if has(Rule::LockFileMissing) {
+        status.without_lock_file.push(name(&root.path));
+    }
+    for (level, counts) in [(Level::Deny, &mut status.denied), (Level::Warn, &mut status.warned)] {
+        let found = root.findings.iter().filter(|finding| finding.level() == level);
+        for rule in found.map(|finding| finding.rule).collect::<BTreeSet<Rule>>() {
+            *counts.entry(rule.id()).or_default() += 1;
+        }
+    }
 }
 
-impl RepositoryState {
-    fn of(judged: &[RootOutcome]) -> Self {
-        let mut all = Self::default();
-        for root in judged {
-            if root.body.is_err() {
-                all.unreadable.push(name(&root.path));
-            }
-            if let Ok(Body::Verified(verified)) = &root.body {
-                // Without the network only modules leave a question open.
-                all.not_checked.extend((!verified.inconclusive.is_empty()).then(|| name(&root.path)));
-                all.unknown_hashes += verified.unknown;
-            }
-            if root.findings.iter().any(|finding| finding.rule == Rule::RequirementsUnread) {
-                all.requirements_unread.push(name(&root.path));
-            }
-            if root.findings.iter().any(|finding| finding.rule == Rule::LockFileMissing) {
-                all.without_lock_file.push(name(&root.path));
-            }
-            let is_left = |finding: &Finding| MENDED.contains(&finding.rule) && !finding.is_repairable();
-            all.needs_lock |= root.findings.iter().any(is_left);
-            for (level, counts) in [(Level::Deny, &mut all.denied), (Level::Warn, &mut all.warned)] {
-                let found = root.findings.iter().filter(|finding| finding.level() == level);
-                for rule in found.map(|finding| finding.rule).collect::<BTreeSet<Rule>>() {
-                    *counts.entry(rule).or_default() += 1;
-                }
-            }
-        }
-        all
-    }
+/// True if there is a finding that `lock` mends and `verify --fix` does not.
+fn needs_lock(root: &RootOutcome) -> bool {
+    root.findings.iter().any(|finding| MENDED.contains(&finding.rule) && !finding.is_repairable())
+}
 
-    fn status(self, root_modules: usize, next: NextStep) -> Status {
-        let by_id =
-            |counts: BTreeMap<Rule, usize>| counts.into_iter().map(|(rule, count)| (rule.id(), count)).collect();
-        let LockedHere { providers, platforms, missing_platforms, trust_file, not_remembered } = self.locked;
-        Status {
-            root_modules,
-            excluded: 0,
-            templates: 0,
-            units_without_lock_file: 0,
-            without_lock_file: self.without_lock_file,
-            unreadable: self.unreadable,
-            not_checked: self.not_checked,
-            unknown_hashes: self.unknown_hashes,
-            kinds: self.kinds,
-            requirements_unread: self.requirements_unread,
-            providers: providers.into_iter().map(|(address, versions)| StatusProvider { address, versions }).collect(),
-            platforms: platforms.map(|platforms| platforms.into_iter().collect()),
-            missing_platforms,
-            trust_file,
-            not_remembered: not_remembered.into_iter().collect(),
-            denied: by_id(self.denied),
-            warned: by_id(self.warned),
-            changed_files: self.changed_files,
-            next,
-        }
-    }
-
-    /// A command, its options for many root modules, and its effect: the first of these for which there is a reason, since what
-    /// blocks the others comes first.
-    fn next(&self) -> (&'static str, &'static [&'static str], &'static str) {
-        let has = |rule: &Rule| self.denied.contains_key(rule) || self.warned.contains_key(rule);
-        let is_simple =
-            |rule: &Rule| MENDED.contains(rule) || [Rule::VersionNotAllowed, Rule::SignerNotPinned].contains(rule);
-        if self.denied.contains_key(&Rule::LockSyntax) {
-            return (
-                "verify",
-                &["-r"],
-                "shows what is wrong in lock files; `tflock merge --resolve` ends an unfinished merge",
-            );
-        }
-        if !self.unreadable.is_empty() {
-            return ("verify", &["-r"], "shows what cannot be read");
-        }
-        if !self.denied.keys().all(is_simple) {
-            return ("verify", &["-r"], "explains what is denied");
-        }
-        let setup = (
-            "setup",
-            &[][..],
-            "writes what this repository lacks: settings with platforms, a trust file, git attributes",
+/// A command, its options for many root modules, and its effect: the first of these for which there is a reason, since what
+/// blocks the others comes first.
+fn next(status: &Status, needs_lock: bool) -> (&'static str, &'static [&'static str], &'static str) {
+    let has = |rule: &Rule| [&status.denied, &status.warned].iter().any(|counts| counts.contains_key(rule.id()));
+    let simple = MENDED.iter().chain(&[Rule::VersionNotAllowed, Rule::SignerNotPinned]);
+    let simple: BTreeSet<&str> = simple.map(|rule| rule.id()).collect();
+    if status.denied.contains_key(Rule::LockSyntax.id()) {
+        return (
+            "verify",
+            &["-r"],
+            "shows what is wrong in lock files; `tflock merge --resolve` ends an unfinished merge",
         );
-        if self.locked.platforms.is_none() && !self.locked.trust_file {
-            return setup;
-        }
-        if !self.without_lock_file.is_empty() {
-            return ("lock", &["-r", "--create"], "writes the missing lock files");
-        }
-        if has(&Rule::VersionNotAllowed) {
-            return ("upgrade", &["-r"], "selects versions that the configuration allows");
-        }
-        if MENDED.iter().any(has) && !self.needs_lock && self.locked.not_remembered.is_empty() {
-            return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
-        }
-        if MENDED.iter().any(has) {
-            return ("lock", &["-r"], "adds what the lock files lack");
-        }
-        if self.locked.platforms.is_none() {
-            return setup;
-        }
-        if !self.locked.not_remembered.is_empty() {
-            return ("trust init", &["-r"], "remembers the signers of what is locked");
-        }
-        if !self.not_checked.is_empty() {
-            return ("verify", &["-r"], "reads the modules that were never read, and checks everything");
-        }
-        if self.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
-            return ("diff", &["-r"], "explains what changed, before you commit it");
-        }
-        ("outdated", &["-r"], "shows newer versions")
     }
+    if !status.unreadable.is_empty() {
+        return ("verify", &["-r"], "shows what cannot be read");
+    }
+    if !status.denied.keys().all(|rule| simple.contains(rule)) {
+        return ("verify", &["-r"], "explains what is denied");
+    }
+    let setup =
+        ("setup", &[][..], "writes what this repository lacks: settings with platforms, a trust file, git attributes");
+    if status.platforms.is_none() && !status.trust_file {
+        return setup;
+    }
+    if !status.without_lock_file.is_empty() {
+        return ("lock", &["-r", "--create"], "writes the missing lock files");
+    }
+    if has(&Rule::VersionNotAllowed) {
+        return ("upgrade", &["-r"], "selects versions that the configuration allows");
+    }
+    if MENDED.iter().any(has) && !needs_lock && status.not_remembered.is_empty() {
+        return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
+    }
+    if MENDED.iter().any(has) {
+        return ("lock", &["-r"], "adds what the lock files lack");
+    }
+    if status.platforms.is_none() {
+        return setup;
+    }
+    if !status.not_remembered.is_empty() {
+        return ("trust init", &["-r"], "remembers the signers of what is locked");
+    }
+    if !status.not_checked.is_empty() {
+        return ("verify", &["-r"], "reads the modules that were never read, and checks everything");
+    }
+    if status.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
+        return ("diff", &["-r"], "explains what changed, before you commit it");
+    }
+    ("outdated", &["-r"], "shows newer versions")
 }
 
 /// What `lock` mends without changing a recorded version or hash.

@@ -48,7 +48,7 @@ pub use packages::{InstallReport, InstallState, InstalledPackage};
 pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider};
 pub use packages::{MirrorReport, MirroredPackage};
 pub use tools::{AttributeLines, CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
-pub use tools::{NextStep, SetupFile, SetupReport, SetupState, Status, StatusProvider};
+pub use tools::{NextStep, SetupFile, SetupReport, SetupState, Status};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {

@@ -1,9 +1,10 @@
 //! The results of commands about files, packages, git and the cache, and of `status` and `setup`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
@@ -148,7 +149,7 @@ pub struct MergedFile {
 }
 
 /// The state of lock files, trust file and settings, as far as it is known without the network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// How many root modules there are, without those that the setting `exclude` leaves out.
     pub root_modules: usize,
@@ -170,15 +171,17 @@ pub struct Status {
     pub kinds: BTreeMap<RootKind, usize>,
     /// Those whose requirements are not read, or not all.
     pub requirements_unread: Vec<String>,
-    pub providers: Vec<StatusProvider>,
+    /// The locked versions, each with the number of root modules that lock it.
+    #[serde(serialize_with = "locked_versions")]
+    pub providers: BTreeMap<ProviderAddr, BTreeMap<Version, usize>>,
     /// The platforms that the settings want; `None` if no settings name any.
-    pub platforms: Option<Vec<Platform>>,
+    pub platforms: Option<BTreeSet<Platform>>,
     /// The root modules whose lock files lack hashes of a platform.
     pub missing_platforms: BTreeMap<Platform, Vec<String>>,
     /// True if there is a trust file.
     pub trust_file: bool,
     /// The providers without a remembered signer.
-    pub not_remembered: Vec<ProviderAddr>,
+    pub not_remembered: BTreeSet<ProviderAddr>,
     /// The rules by which `verify` denies something without the network, with the number of root modules.
     pub denied: BTreeMap<&'static str, usize>,
     /// The rules by which it warns.
@@ -189,15 +192,16 @@ pub struct Status {
     pub next: NextStep,
 }
 
-/// A provider, with the number of root modules that lock each version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StatusProvider {
-    pub address: ProviderAddr,
-    pub versions: BTreeMap<Version, usize>,
+fn locked_versions<S: Serializer>(
+    providers: &BTreeMap<ProviderAddr, BTreeMap<Version, usize>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let item = |(address, versions)| json!({ "address": address, "versions": versions });
+    serializer.collect_seq(providers.iter().map(item))
 }
 
 /// The one command that comes next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NextStep {
     pub command: CommandLine,
     /// What it does, after the command.

@@ -8,7 +8,7 @@ use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::outcome::{
     AttributeLines, CacheReport, FormattedFile, Generated, GitReport, HashLine, NextStep, SetupReport, SetupState,
-    Status, StatusProvider, TrustReport,
+    Status, TrustReport,
 };
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
@@ -19,6 +19,7 @@ use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Pins, Retired, Signer};
 use crate::trust::publishers::{Publisher, PublisherKey, publisher};
+use crate::version::Version;
 use crate::words::{counted, first_of};
 
 pub(super) fn formatted(files: &[FormattedFile]) -> Vec<Part> {
@@ -108,7 +109,7 @@ const MOST_NAMED: usize = 3;
 
 pub(super) fn status(status: &Status, style: Style) -> Part {
     let mut rows = vec![("root modules", root_modules(status)), ("providers", providers(status))];
-    rows.extend(several_versions(status).map(|provider| ("", versions(provider, style))));
+    rows.extend(several_versions(status).map(|(address, locked)| ("", versions(address, locked, style))));
     rows.extend([("platforms", platforms(status)), ("signers", signers(status, style)), ("gate", gate(status))]);
     rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed))));
     let NextStep { command, effect } = &status.next;
@@ -160,7 +161,7 @@ fn root_modules(status: &Status) -> String {
 
 fn providers(status: &Status) -> String {
     let count = status.providers.len();
-    let several = status.providers.iter().filter(|provider| provider.versions.len() > 1).count();
+    let several = status.providers.values().filter(|versions| versions.len() > 1).count();
     match (count, several) {
         (0, _) => "none locked".to_owned(),
         (_, 0) if status.root_modules > 1 => format!("{count}, each in one version"),
@@ -170,17 +171,16 @@ fn providers(status: &Status) -> String {
 }
 
 /// Those with the most versions first.
-fn several_versions(status: &Status) -> impl Iterator<Item = &StatusProvider> {
-    let mut several: Vec<&StatusProvider> =
-        status.providers.iter().filter(|provider| provider.versions.len() > 1 || status.root_modules == 1).collect();
-    several.sort_by_key(|provider| Reverse(provider.versions.len()));
+fn several_versions(status: &Status) -> impl Iterator<Item = (&ProviderAddr, &BTreeMap<Version, usize>)> {
+    let several = status.providers.iter().filter(|(_, versions)| versions.len() > 1 || status.root_modules == 1);
+    let mut several: Vec<_> = several.collect();
+    several.sort_by_key(|(_, versions)| Reverse(versions.len()));
     several.into_iter().take(MOST_PROVIDERS)
 }
 
-fn versions(provider: &StatusProvider, style: Style) -> String {
-    let count = provider.versions.len();
-    let mut newest: Vec<String> = provider
-        .versions
+fn versions(address: &ProviderAddr, versions: &BTreeMap<Version, usize>, style: Style) -> String {
+    let count = versions.len();
+    let mut newest: Vec<String> = versions
         .iter()
         .rev()
         .map(|(version, roots)| match count {
@@ -192,7 +192,7 @@ fn versions(provider: &StatusProvider, style: Style) -> String {
         newest.truncate(MOST_NAMED);
         newest.push(format!("{} more", count - MOST_NAMED));
     }
-    format!("{} {}", style.addr(&provider.address), newest.join(", "))
+    format!("{} {}", style.addr(address), newest.join(", "))
 }
 
 fn platforms(status: &Status) -> String {
