@@ -2,21 +2,18 @@
 
 use std::path::Path;
 
-use crate::diff::{Change, ChangeKind, Risk, SigningDate, Standing, TextChange, explain_text, risk_of_text};
+use crate::diff::{Change, ChangeKind, Risk, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
+use crate::report::change::{signed_in_short, versions};
 use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, RootSummary, first_names, root_modules, shared_items};
 use crate::report::problems::{advice, grouped_errors, grouped_findings};
-use crate::report::style::{Detail, Style};
+use crate::report::style::Style;
 use crate::report::{shown, summary};
 use crate::step::Step;
-use crate::trust::pins::Signer;
-use crate::trust::publishers::{Publisher, publisher};
-use crate::trust::signer::signed_by;
-use crate::words::counted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Annotation {
@@ -187,105 +184,6 @@ fn of_release(change: &Change) -> String {
     format!("{}{}", signer.unwrap_or_default(), link.unwrap_or_default())
 }
 
-/// The publisher whose well-known key signed the release.
-fn known_publisher(change: &Change) -> Option<&'static Publisher> {
-    let key = change.signer.as_ref()?.key()?;
-    publisher(&change.address).filter(|it| it.has(key))
-}
-
-/// The same with names in place of fingerprints, where a reader need not compare a whole one: `signed by HashiCorp,
-/// well-known key 34365D9472D7468F (first use)`, `signed by the remembered key 34365D9472D7468F`.
-pub(super) fn signed_by_name(change: &Change, style: Style) -> Option<String> {
-    let Some(key) = change.signer.as_ref().and_then(Signer::key).filter(|_| style.detail < Detail::Verbose) else {
-        return signed(change);
-    };
-    let identical = if change.identical { "identical archives" } else { "" };
-    match (known_publisher(change), change.standing) {
-        (_, Standing::Refused | Standing::Rotated | Standing::PinnedHere) | (None, Standing::FirstUse) => {
-            signed(change)
-        }
-        (Some(publisher), standing) => {
-            let use_of_it = if standing == Standing::FirstUse { "first use" } else { "remembered" };
-            let facts = [identical, use_of_it].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>();
-            let facts = facts.join(", ") + &witnessed(change);
-            Some(format!("signed by {}, well-known key {} ({facts})", publisher.name, key.short()))
-        }
-        (None, Standing::Pinned) => {
-            let identical = if change.identical { format!(" ({identical})") } else { String::new() };
-            Some(format!("signed by the remembered key {}{identical}", key.short()))
-        }
-    }
-}
-
-/// `signed by KEY (pinned)`, `signed by KEY (identical archives, first use)`; `None` if the signer is unknown.
-pub(super) fn signed(change: &Change) -> Option<String> {
-    let standing = match change.standing {
-        Standing::FirstUse => "first use",
-        Standing::Pinned => "pinned",
-        Standing::PinnedHere => "pinned by this change",
-        Standing::Rotated => "pinned by this change in place of another signer",
-        Standing::Refused => "refused",
-    };
-    let by = signed_by(change.signer.as_ref()?);
-    let identity = change.identity.as_ref().map(|identity| format!(", which {identity}")).unwrap_or_default();
-    let known = known_publisher(change).map(|it| format!("well-known key of {}, ", it.name)).unwrap_or_default();
-    let identical = if change.identical { "identical archives, " } else { "" };
-    let same = witnessed(change);
-    Some(format!("{by}{identity} ({known}{identical}{standing}{same})"))
-}
-
-/// `; the same 12 archives at registry.opentofu.org`, where a release is used for the first time.
-fn witnessed(change: &Change) -> String {
-    if !matches!(change.standing, Standing::FirstUse | Standing::PinnedHere) {
-        return String::new();
-    }
-    let places = change.witnesses.iter().map(|(place, count)| format!("; {} at {place}", same_archives(*count)));
-    places.collect()
-}
-
-/// `the same 12 archives`.
-pub(super) fn same_archives(count: usize) -> String {
-    format!("the same {}", counted(count, "archive"))
-}
-
-/// The same with the first 16 digits in place of a fingerprint, and with -v in full.
-fn signed_in_short(change: &Change, style: Style) -> Option<String> {
-    let signed = signed_by_name(change, style)?;
-    let key = change.signer.as_ref().and_then(Signer::key).filter(|_| style.detail < Detail::Verbose);
-    Some(key.map_or_else(|| signed.clone(), |key| signed.replace(key.as_str(), key.short())))
-}
-
-/// What a reviewer wants to know of the release: its signer, its age, and what the registry warns of.
-pub(super) fn release_facts(change: &Change, style: Style) -> Vec<String> {
-    let warnings =
-        change.registry_warnings.iter().map(|text| format!("the registry warns: {}", text.trim_end_matches('.')));
-    [signed_in_short(change, style), age(change), built(change)].into_iter().flatten().chain(warnings).collect()
-}
-
-/// Where the release was built: `built from v1.2.3, commit 0123456789ab`.
-pub(super) fn built(change: &Change) -> Option<String> {
-    let build = &change.build.as_ref()?.new;
-    let source = build.tag().unwrap_or(&build.git_ref);
-    Some(format!("built from {source}, commit {}", build.commit.get(..12).unwrap_or(&build.commit)))
-}
-
-/// The pages about that, each with its name: what was built since the release before, and the run.
-pub(super) fn build_pages(change: &Change) -> Vec<(&'static str, String)> {
-    let Some(build) = &change.build else { return Vec::new() };
-    let source = build.comparison().unwrap_or_else(|| build.new.commit_url());
-    [Some(("commits", source)), build.new.run.clone().map(|run| ("run", run))].into_iter().flatten().collect()
-}
-
-/// `2 days old (signed on 2026-01-01)`, or `signed today`.
-pub(super) fn age(change: &Change) -> Option<String> {
-    let SigningDate { date, days } = change.signed?;
-    Some(match days {
-        0 => "signed today".to_owned(),
-        1 => format!("1 day old (signed on {date})"),
-        days => format!("{days} days old (signed on {date})"),
-    })
-}
-
 fn of_change(group: &ChangeGroup<'_>) -> Annotation {
     let change = &group.change;
     let address = change.address.to_string();
@@ -311,15 +209,6 @@ pub(super) fn level_of(risk: Risk) -> Level {
         Risk::Routine => Level::Note,
         Risk::Notable => Level::Warn,
         Risk::Dangerous => Level::Deny,
-    }
-}
-
-pub(super) fn versions(change: &Change) -> String {
-    let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map(|entry| entry.version.to_string()));
-    match (old, new) {
-        (Some(old), Some(new)) if old != new => format!("{old} -> {new}"),
-        (_, Some(version)) | (Some(version), None) => version,
-        (None, None) => String::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::diff::{ChangeKind, explain_text};
 use crate::outcome::Outcome;
-use crate::report::annotation::versions;
+use crate::report::change::versions;
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, root_modules, shared_items};
 use crate::report::layout::{width, wrap};
 use crate::report::printable;

@@ -16,7 +16,7 @@ use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
 use crate::outcome::{Body, Outcome, Review, RootOutcome};
-use crate::report::annotation::{signed, versions};
+use crate::report::change::{signed, versions};
 use crate::report::style::{Detail, Style};
 use crate::report::{printable, shown};
 use crate::requirements::Origin;

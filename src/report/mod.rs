@@ -4,6 +4,7 @@
 
 mod annotation;
 mod body;
+mod change;
 mod commit;
 pub mod diff;
 mod documentation;

@@ -5,7 +5,7 @@ use crate::diff::{Risk, explain_text, risk_of_text};
 use crate::finding::Level;
 use crate::modulelock::ModuleChangeKind;
 use crate::outcome::Outcome;
-use crate::report::annotation::versions;
+use crate::report::change::versions;
 use crate::report::groups::{Changed, shared_items};
 use crate::report::printable;
 use crate::report::style::Style;

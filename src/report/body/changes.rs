@@ -10,7 +10,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Changes, Need, RootOutcome, TrustChange};
 use crate::platform::Platform;
-use crate::report::annotation::{signed_by_name, versions};
+use crate::report::change::{checksums, sign, signed_by_name, versions};
 use crate::report::groups::{RootSummary, root_modules, shared_items};
 use crate::report::layout::{flow, width};
 use crate::report::problems::helps;
@@ -289,15 +289,7 @@ impl ChangeItem {
 }
 
 fn item(change: &Change, constraints: Option<String>, style: Style) -> ChangeItem {
-    let (sign, paint) = match change.kind {
-        ChangeKind::Added => ('+', Paint::Good),
-        ChangeKind::Removed => ('-', Paint::Bad),
-        ChangeKind::Downgraded => ('~', Paint::Bad),
-        ChangeKind::HashesReplaced => ('!', Paint::Bad),
-        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged | ChangeKind::Moved => {
-            ('~', Paint::Careful)
-        }
-    };
+    let (sign, paint) = sign(change.kind, None);
     let sign = style.paint(paint, sign);
     let head = format!("{} {}", style.addr(&change.address), versions(change));
     let before = "+ ".len() + width(&head);
@@ -366,27 +358,21 @@ fn added(change: &Change) -> Vec<String> {
     parts
 }
 
-/// The strength of the weakest hash, each judged by its best evidence; empty for hashes computed here.
+/// What attests the weakest hash, each judged by its best evidence; empty for hashes computed here.
 fn evidence_label(hashes: &[&AddedHash]) -> &'static str {
-    match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
-        Some(6) => " (signed)",
-        Some(5) => "",
-        Some(4) => " (reported by the origin, unsigned)",
-        Some(3) => " (reported by a mirror)",
-        Some(2) => " (from the shared index, not verified here)",
-        Some(1) => " (already recorded)",
-        _ => " (not attested)",
-    }
+    let weakest = hashes.iter().map(|added| added.evidence.iter().map(strength).max()).min();
+    weakest.flatten().map_or(" (not attested)", |(_, label)| label)
 }
 
-fn strength(evidence: &Evidence) -> u8 {
+/// How much evidence counts, and its label.
+fn strength(evidence: &Evidence) -> (u8, &'static str) {
     match evidence {
-        Evidence::Signed(_) => 6,
-        Evidence::Computed => 5,
-        Evidence::ReportedByOrigin => 4,
-        Evidence::ReportedByMirror => 3,
-        Evidence::ReportedByIndex(_) => 2,
-        Evidence::Recorded => 1,
+        Evidence::Recorded => (1, " (already recorded)"),
+        Evidence::ReportedByIndex(_) => (2, " (from the shared index, not verified here)"),
+        Evidence::ReportedByMirror => (3, " (reported by a mirror)"),
+        Evidence::ReportedByOrigin => (4, " (reported by the origin, unsigned)"),
+        Evidence::Computed => (5, ""),
+        Evidence::Signed(_) => (6, " (signed)"),
     }
 }
 
@@ -397,14 +383,14 @@ fn counted(hashes: &[PackageHash]) -> String {
 }
 
 fn each_hash(text: &mut String, change: &Change) {
-    for added in &change.hashes_added {
-        let platforms: Vec<&str> = added.platforms.iter().map(Platform::as_str).collect();
-        let platform = if platforms.is_empty() { "?".to_owned() } else { platforms.join(",") };
-        let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
-        let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
-        let _ = writeln!(text, "    + {}", printable(&line));
-    }
-    for hash in &change.hashes_removed {
-        let _ = writeln!(text, "    - {}", printable(hash.as_str()));
+    for checksum in checksums(change) {
+        let line = if checksum.is_added {
+            let platforms = if checksum.platforms.is_empty() { "?".to_owned() } else { checksum.platforms.join(",") };
+            let evidence: Vec<&str> = checksum.evidence.iter().map(Evidence::as_str).collect();
+            format!("+ {} {platforms} {}", checksum.hash, evidence.join(", "))
+        } else {
+            checksum.line()
+        };
+        let _ = writeln!(text, "    {}", printable(&line));
     }
 }

@@ -9,7 +9,7 @@ use crate::outcome::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt, RecordedHash,
 };
 use crate::platform::Platform;
-use crate::report::annotation::same_archives;
+use crate::report::change::same_archives;
 use crate::report::groups::grouped;
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};

@@ -4,11 +4,9 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_text, verdict_words};
-use crate::hash::PackageHash;
+use crate::diff::{Change, Explanation, Risk, TextChange, explain_text, verdict_words};
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
-use crate::platform::Platform;
-use crate::report::annotation::{age, build_pages, built, signed, versions};
+use crate::report::change::{ReleaseFacts, checksums, sign, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, root_modules, shared_items};
 use crate::report::layout::{width, wrap};
 use crate::report::opening::most_dangerous;
@@ -16,7 +14,6 @@ use crate::report::parts::{Part, TextLine};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::summary::unanswered;
 use crate::report::{printable, shown};
-use crate::trust::Verdict;
 
 /// The widest line of prose, even on wider terminals.
 const PROSE: usize = 100;
@@ -149,7 +146,7 @@ fn columns(changed: &Changed<'_>, style: Style) -> [usize; 2] {
 
 fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
     let (change, risk) = (&group.change, group.risk);
-    let (sign, paint) = sign(risk, change.kind);
+    let (sign, paint) = sign(change.kind, Some(risk));
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
@@ -171,17 +168,6 @@ fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
         };
     }
     text
-}
-
-fn sign(risk: Risk, kind: ChangeKind) -> (char, Paint) {
-    match (risk, kind) {
-        (Risk::Dangerous, _) => ('!', Paint::Bad),
-        (Risk::Notable, ChangeKind::Added) => ('+', Paint::Careful),
-        (_, ChangeKind::Added) => ('+', Paint::Good),
-        (_, ChangeKind::Removed) => ('-', Paint::Bad),
-        (Risk::Notable, _) => ('~', Paint::Careful),
-        (Risk::Routine, _) => ('~', Paint::Aside),
-    }
 }
 
 fn explanation(words: &Explanation, style: Style) -> String {
@@ -214,12 +200,8 @@ fn labelled(label: &str, what: &str, style: Style) -> String {
 /// The signer of the release, its age, what requires it, and the page of its publisher; a URL is never wrapped.
 fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
     let change = &group.change;
-    let lines = [
-        ("by:  ", signed(change)),
-        ("age: ", age(change)),
-        ("from:", built(change)),
-        ("for: ", Some(group.required_by())),
-    ];
+    let ReleaseFacts { signer, age, build, pages, .. } = ReleaseFacts::of(change, style);
+    let lines = [("by:  ", signer), ("age: ", age), ("from:", build), ("for: ", Some(group.required_by()))];
     for (label, line) in lines {
         if let Some(line) = line.filter(|line| !line.is_empty()) {
             text.push_str(&labelled(label, &printable(&line), style));
@@ -228,40 +210,23 @@ fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
     if let Some(link) = &change.link {
         let _ = writeln!(text, "    see:  {}", printable(link.as_str()));
     }
-    for (name, url) in build_pages(change) {
+    for (name, url) in pages {
         let _ = writeln!(text, "    {name}: {}", printable(&url));
     }
 }
 
 /// Each added or removed checksum, grouped by its verdict.
 fn hashes(text: &mut String, change: &Change, style: Style) {
-    let added: Vec<&PackageHash> = change.hashes_added.iter().map(|added| &added.hash).collect();
-    let removed: Vec<&PackageHash> = change.hashes_removed.iter().collect();
-    for (sign, word, paint, hashes) in [('+', "new", Paint::Good, added), ('-', "removed", Paint::Bad, removed)] {
-        for (verdict, title) in groups(&hashes, change) {
-            let _ = writeln!(text, "    {word}{title}:");
-            for hash in hashes.iter().filter(|hash| verdict_of(change, hash) == verdict) {
-                let platforms = change.judged.get(*hash).into_iter().flat_map(|judged| &judged.platforms);
-                let words: Vec<&str> = [hash.as_str()].into_iter().chain(platforms.map(Platform::as_str)).collect();
-                let line = format!("{sign} {}", words.join(" "));
-                let _ = writeln!(text, "      {}", style.paint(paint, printable(&line)));
-            }
+    let mut checksums = checksums(change);
+    checksums.sort_by_key(|checksum| (!checksum.is_added, checksum.verdict));
+    for group in checksums.chunk_by(|one, next| (one.is_added, one.verdict) == (next.is_added, next.verdict)) {
+        let (word, paint) = if group[0].is_added { ("new", Paint::Good) } else { ("removed", Paint::Bad) };
+        let verdict = group[0].verdict.map(|verdict| format!(", {}", verdict_words(verdict, change)));
+        let _ = writeln!(text, "    {word}{}:", verdict.unwrap_or_default());
+        for checksum in group {
+            let _ = writeln!(text, "      {}", style.paint(paint, printable(&checksum.line())));
         }
     }
-}
-
-fn groups(hashes: &[&PackageHash], change: &Change) -> Vec<(Option<Verdict>, String)> {
-    let mut verdicts: Vec<Option<Verdict>> = hashes.iter().map(|hash| verdict_of(change, hash)).collect();
-    verdicts.sort_unstable();
-    verdicts.dedup();
-    let title = |verdict: Option<Verdict>| {
-        verdict.map(|verdict| format!(", {}", verdict_words(verdict, change))).unwrap_or_default()
-    };
-    verdicts.into_iter().map(|verdict| (verdict, title(verdict))).collect()
-}
-
-fn verdict_of(change: &Change, hash: &PackageHash) -> Option<Verdict> {
-    change.judged.get(hash).map(|judged| judged.verdict)
 }
 
 /// One line for each package whose lock changed, with the number of root modules if there are several.

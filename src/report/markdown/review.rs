@@ -6,10 +6,8 @@ use std::path::Path;
 
 use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
-use crate::hash::PackageHash;
-use crate::platform::Platform;
-use crate::report::annotation::{build_pages, release_facts, signed, versions};
 use crate::report::body::module_changes;
+use crate::report::change::{ReleaseFacts, checksums, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, name, shared_items};
 use crate::report::markdown::escape::{code, escaped, fenced, link_of, sentences, target};
 use crate::report::parts::terminal;
@@ -49,7 +47,7 @@ pub(super) fn review(changed: &Changed<'_>, room: usize, shown: ReviewStyle<'_>)
     dangers(&mut page, changed, style);
     explanations(&mut page, changed, style);
     root_modules(&mut page, changed, style);
-    checksums(&mut page, changed, style);
+    checksum_lists(&mut page, changed, style);
     let modules = module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())));
     let modules = terminal(&[modules], style);
     if !modules.is_empty() && !page.add(&(fenced("", &modules) + "\n")) {
@@ -171,9 +169,15 @@ fn row(group: &ChangeGroup<'_>, roots: &str, style: Style) -> String {
 
 /// The facts about the release, and the rules that found something.
 fn release(group: &ChangeGroup<'_>, style: Style) -> String {
-    let parts = release_facts(&group.change, style).into_iter().map(|it| escaped(&it));
-    let pages = build_pages(&group.change).into_iter().map(|(name, url)| format!("[{name}]({url})"));
-    parts.chain(pages).chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
+    let facts = ReleaseFacts::of(&group.change, style);
+    let pages = facts.pages.iter().map(|(name, url)| format!("[{name}]({url})"));
+    facts
+        .words()
+        .map(|words| escaped(words))
+        .chain(pages)
+        .chain(group.rules.iter().map(|rule| link_of(*rule)))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn arrow(change: &Change) -> String {
@@ -248,7 +252,7 @@ fn root_modules(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
 }
 
 /// The checksums, unless they changed because of another version.
-fn checksums(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
+fn checksum_lists(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     let about_hashes = changed.groups.iter().filter(|group| group.is_about_hashes());
     let lists: Vec<String> = about_hashes.filter_map(|group| list(&group.change, style)).collect();
     let before = "<details>\n<summary>Added and removed checksums</summary>\n\n";
@@ -258,18 +262,15 @@ fn checksums(page: &mut LimitedText, changed: &Changed<'_>, style: Style) {
     }
 }
 
-/// Each checksum with its verdict.
+/// Each checksum with its verdict, removed ones first.
 fn list(change: &Change, style: Style) -> Option<String> {
-    let line = |sign: char, hash: &PackageHash| {
-        let judged = change.judged.get(hash);
-        let platforms = judged.into_iter().flat_map(|judged| &judged.platforms);
-        let named: Vec<&str> = [hash.as_str()].into_iter().chain(platforms.map(Platform::as_str)).collect();
-        let words = judged.map(|judged| format!(" ({})", verdict_words(judged.verdict, change))).unwrap_or_default();
-        format!("{sign} {}{words}", named.join(" "))
-    };
-    let removed = change.hashes_removed.iter().map(|hash| line('-', hash));
-    let added = change.hashes_added.iter().map(|added| line('+', &added.hash));
-    let lines: Vec<String> = removed.chain(added).map(|line| printable(&line).into_owned()).collect();
+    let mut checksums = checksums(change);
+    checksums.sort_by_key(|checksum| checksum.is_added);
+    let lines = checksums.iter().map(|checksum| {
+        let verdict = checksum.verdict.map(|verdict| format!(" ({})", verdict_words(verdict, change)));
+        printable(&(checksum.line() + &verdict.unwrap_or_default())).into_owned()
+    });
+    let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| {
         let signed = signed(change).map(|signed| format!(", {}", escaped(&signed))).unwrap_or_default();
         let name = format!("{} {}{signed}", code(&style.addr(&change.address)), arrow(change));
