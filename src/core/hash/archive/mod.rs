@@ -148,7 +148,7 @@ impl ArchiveHasher {
                 .zip(digests.entries)
                 .map(|(entry, digest)| {
                     // Content under such a name cannot be read by it.
-                    let readable = entry.unpacked == 0 || entry.name.last() != Some(&b'/');
+                    let readable = entry.data.unpacked == 0 || entry.name.last() != Some(&b'/');
                     let Streamed { name, directory, mode, .. } = entry;
                     ArchiveEntry { name, directory, mode, digest: readable.then_some(digest) }
                 })

@@ -66,13 +66,39 @@ pub(super) fn signature(bytes: &[u8]) -> Option<u32> {
     Fields(bytes).u32()
 }
 
-/// What a local header says, sizes from the zip64 field where they are there.
-pub(super) struct LocalHeader<'a> {
+/// The data of an entry, as each of its headers describes them; sizes from the zip64 field where they are there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct EntryData {
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc: u32,
     pub(super) packed: u64,
     pub(super) unpacked: u64,
+}
+
+impl EntryData {
+    /// Reads the fields, which are the same ones in both headers.
+    fn parse(fields: &mut Fields<'_>) -> Option<Self> {
+        let (flags, method) = (fields.u16()?, fields.u16()?);
+        fields.take(4)?;
+        let (crc, packed, unpacked) = (fields.u32()?, fields.u32()?.into(), fields.u32()?.into());
+        Some(Self { flags, method, crc, packed, unpacked })
+    }
+
+    /// True if checksum and sizes follow the data.
+    pub(super) fn is_described(&self) -> bool {
+        self.flags & DESCRIBED != 0
+    }
+
+    /// True if the method is one that the tools read.
+    pub(super) fn is_readable(&self) -> bool {
+        [STORED, DEFLATED].contains(&self.method)
+    }
+}
+
+/// What a local header says.
+pub(super) struct LocalHeader<'a> {
+    pub(super) data: EntryData,
     pub(super) name: &'a [u8],
 }
 
@@ -89,29 +115,21 @@ impl<'a> LocalHeader<'a> {
             return None;
         }
         fields.take(2)?;
-        let (flags, method) = (fields.u16()?, fields.u16()?);
-        fields.take(4)?;
-        let (crc, packed, unpacked) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        let mut data = EntryData::parse(&mut fields)?;
         let (name, extra) = (fields.u16()?, fields.u16()?);
         let name = fields.take(name.into())?;
-        let mut wide = [unpacked.into(), packed.into()];
-        widen(&mut wide, fields.take(extra.into())?)?;
-        let [unpacked, packed] = wide;
-        Some(Self { flags, method, crc, packed, unpacked, name })
+        widen([&mut data.unpacked, &mut data.packed], fields.take(extra.into())?)?;
+        Some(Self { data, name })
     }
 }
 
 /// What the central directory says of an entry.
 pub(super) struct CentralHeader<'a> {
     made_by: u16,
-    pub(super) flags: u16,
-    pub(super) method: u16,
-    pub(super) crc: u32,
-    pub(super) packed: u64,
-    pub(super) unpacked: u64,
-    pub(super) disk: u16,
+    data: EntryData,
+    disk: u16,
     attributes: u32,
-    pub(super) offset: u64,
+    offset: u64,
     pub(super) name: &'a [u8],
 }
 
@@ -130,23 +148,17 @@ impl<'a> CentralHeader<'a> {
         }
         let made_by = fields.u16()?;
         fields.take(2)?;
-        let (flags, method) = (fields.u16()?, fields.u16()?);
-        fields.take(4)?;
-        let (crc, packed, unpacked) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        let mut data = EntryData::parse(&mut fields)?;
         let (name, extra, comment) = (fields.u16()?, fields.u16()?, fields.u16()?);
         let disk = fields.u16()?;
         fields.take(2)?;
-        let (attributes, offset) = (fields.u32()?, fields.u32()?);
+        let (attributes, mut offset) = (fields.u32()?, fields.u32()?.into());
         let name = fields.take(name.into())?;
-        let mut wide = [unpacked.into(), packed.into(), offset.into()];
-        let widened = widen(&mut wide, fields.take(extra.into())?)?;
-        fields.take(comment.into())?;
         // An unpacked size of 2^32-1 may be meant so; of the others it never is.
-        if [packed, offset].contains(&u32::MAX) && !widened {
-            return None;
-        }
-        let [unpacked, packed, offset] = wide;
-        Some(Self { made_by, flags, method, crc, packed, unpacked, disk, attributes, offset, name })
+        let must_widen = [data.packed, offset].contains(&WIDE);
+        let widened = widen([&mut data.unpacked, &mut data.packed, &mut offset], fields.take(extra.into())?)?;
+        fields.take(comment.into())?;
+        (widened || !must_widen).then_some(Self { made_by, data, disk, attributes, offset, name })
     }
 
     /// True for a directory: by a slash at the end, the mode bits or the DOS attribute.
@@ -167,15 +179,18 @@ impl<'a> CentralHeader<'a> {
     }
 }
 
+/// The value of 32 bits in place of one that is in the zip64 field.
+const WIDE: u64 = u32::MAX as u64;
+
 /// Replaces each value of 2^32-1, in order, by one of the first zip64 field; false if there is no such field, `None` if
 /// it is too short.
-fn widen(values: &mut [u64], extra: &[u8]) -> Option<bool> {
+fn widen<const N: usize>(values: [&mut u64; N], extra: &[u8]) -> Option<bool> {
     let mut fields = Fields(extra);
     while let (Some(tag), Some(length)) = (fields.u16(), fields.u16()) {
         let Some(field) = fields.take(length.into()) else { break };
         if tag == ZIP64_EXTRA {
             let mut field = Fields(field);
-            for value in values.iter_mut().filter(|value| **value == u64::from(u32::MAX)) {
+            for value in values.into_iter().filter(|value| **value == WIDE) {
                 *value = field.u64()?;
             }
             return Some(true);
@@ -258,13 +273,9 @@ pub(super) fn zip64_end_offset(bytes: &[u8]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     pub(super) name: Box<[u8]>,
-    pub(super) flags: u16,
-    pub(super) method: u16,
-    pub(super) crc: u32,
-    pub(super) packed: u64,
-    pub(super) unpacked: u64,
+    pub(super) data: EntryData,
     pub(super) offset: u64,
-    pub(super) data: u64,
+    pub(super) data_offset: u64,
     /// Known once the entry is confirmed.
     pub(super) directory: bool,
     /// Its Unix mode, once the entry is confirmed, if the archive was made where there is one.
@@ -275,11 +286,7 @@ impl Streamed {
     /// Compares the entry with its header in the directory.
     pub(super) fn confirm(&mut self, header: &CentralHeader<'_>) -> Result<(), Oddity> {
         let same = self.name[..] == *header.name
-            && self.flags == header.flags
-            && self.method == header.method
-            && self.crc == header.crc
-            && self.packed == header.packed
-            && self.unpacked == header.unpacked
+            && self.data == header.data
             && self.offset == header.offset
             && header.disk == 0;
         if !same {
@@ -287,11 +294,6 @@ impl Streamed {
         }
         (self.directory, self.mode) = (header.is_directory(), header.unix_mode());
         Ok(())
-    }
-
-    /// True if checksum and sizes follow the data.
-    pub(super) fn is_described(&self) -> bool {
-        self.flags & DESCRIBED != 0
     }
 }
 

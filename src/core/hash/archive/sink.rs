@@ -362,9 +362,9 @@ impl<'a, R: Read + Seek> Unpacking<'a, R> {
     pub fn next_into(&mut self, to: &mut dyn Write) -> Result<Option<Unpacked>, ReadError> {
         let Some(entry) = self.entries.next() else { return Ok(None) };
         if !entry.directory {
-            self.reader.seek(SeekFrom::Start(entry.data))?;
-            let data = self.reader.by_ref().take(entry.packed);
-            if entry.method == DEFLATED {
+            self.reader.seek(SeekFrom::Start(entry.data_offset))?;
+            let data = self.reader.by_ref().take(entry.data.packed);
+            if entry.data.method == DEFLATED {
                 io::copy(&mut DeflateDecoder::new(data), to)?
             } else {
                 io::copy(&mut { data }, to)?

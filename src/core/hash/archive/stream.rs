@@ -11,8 +11,9 @@ use memchr::memmem;
 
 use super::forms::lossy;
 use super::record::{
-    CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
-    LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
+    CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, EntryData,
+    LOCAL, LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature,
+    zip64_end_offset,
 };
 use super::record::{Directory, Streamed};
 use super::sink::Sink;
@@ -57,8 +58,8 @@ enum State {
 struct Current {
     entry: Streamed,
     crc: crc32fast::Hasher,
-    /// Checksum, packed and unpacked size as the local header has them.
-    declared: (u32, u64, u64),
+    /// What the local header says of them.
+    declared: EntryData,
     /// Packed bytes to come, where that is known.
     left: Option<u64>,
 }
@@ -162,32 +163,32 @@ impl Stream {
         if !self.hold(input, length) {
             return Ok(false);
         }
-        let header = LocalHeader::parse(&self.held).ok_or(Oddity::LocalHeader)?;
-        if header.flags & !USUAL_FLAGS != 0 {
+        let LocalHeader { data: declared, name: written } =
+            LocalHeader::parse(&self.held).ok_or(Oddity::LocalHeader)?;
+        if declared.flags & !USUAL_FLAGS != 0 {
             return Err(Oddity::Flags.into());
         }
-        self.state = match header.method {
+        self.state = match declared.method {
             STORED => State::Stored,
             DEFLATED => State::Deflated,
             // Only the directory says whether it is a folder, whose data no reader looks at.
-            _ if header.flags & DESCRIBED == 0 => State::Stored,
-            method => return Err(unknown_method(header.name, method, header.name.last() == Some(&b'/'))),
+            _ if !declared.is_described() => State::Stored,
+            method => return Err(unknown_method(written, method, written.last() == Some(&b'/'))),
         };
         let entry = Streamed {
-            name: header.name.into(),
-            flags: header.flags,
-            method: header.method,
+            name: written.into(),
+            data: EntryData { crc: 0, packed: 0, unpacked: 0, ..declared },
             offset: self.position,
-            data: self.position + length as u64,
+            data_offset: self.position + length as u64,
             ..Streamed::default()
         };
         sink.begin_entry(&entry.name)?;
-        let sizes_follow = entry.is_described() && (header.method == DEFLATED || header.packed == 0);
+        let sizes_follow = declared.is_described() && (declared.method == DEFLATED || declared.packed == 0);
         self.current = Current {
             entry,
             crc: crc32fast::Hasher::new(),
-            declared: (header.crc, header.packed, header.unpacked),
-            left: (!sizes_follow).then_some(header.packed),
+            declared,
+            left: (!sizes_follow).then_some(declared.packed),
         };
         // What the directory will have at least; its true size comes once it is read.
         self.directory.size += (CENTRAL_LENGTH + name) as u64;
@@ -223,7 +224,7 @@ impl Stream {
     /// Stored data whose size follows them: they end before the first descriptor that fits them, with or without its signature.
     fn stored_up_to_descriptor(&mut self, input: &mut &[u8], sink: &mut Sink) -> StreamStep {
         let bytes = [mem::take(&mut self.held).as_slice(), input].concat();
-        let before = self.current.entry.packed;
+        let before = self.current.entry.data.packed;
         let mut done = 0;
         let mut take = |stream: &mut Self, end: usize| {
             let content = &bytes[done..end.max(done)];
@@ -237,8 +238,8 @@ impl Stream {
             let Some(length) = described_length(&bytes, next, before) else { continue };
             // Later descriptors begin later, so this is content, whatever the checksum says.
             let done = take(self, next - length)?;
-            self.current.entry.crc = self.current.crc.clone().finalize();
-            if done == next - length && descriptor_length(&bytes[done..], &self.current.entry)?.is_some() {
+            self.current.entry.data.crc = self.current.crc.clone().finalize();
+            if done == next - length && descriptor_length(&bytes[done..], &self.current.entry.data)?.is_some() {
                 found = Some(done);
                 break;
             }
@@ -291,8 +292,8 @@ impl Stream {
     fn count(&mut self, packed: usize, unpacked: usize) -> Result<(), BadArchive> {
         let (packed, unpacked) = (packed as u64, unpacked as u64);
         self.position += packed;
-        self.current.entry.packed += packed;
-        self.current.entry.unpacked += unpacked;
+        self.current.entry.data.packed += packed;
+        self.current.entry.data.unpacked += unpacked;
         self.current.left = self.current.left.map(|left| left - packed);
         self.unpacked += unpacked;
         if self.unpacked > self.limits.unpacked {
@@ -304,14 +305,13 @@ impl Stream {
     fn end_of_data(&mut self, sink: &mut Sink) -> StreamStep {
         sink.end_entry(self.entries.len());
         let Current { mut entry, crc, declared, .. } = mem::take(&mut self.current);
-        entry.crc = crc.finalize();
-        let is_unread = ![STORED, DEFLATED].contains(&entry.method);
-        self.state = if entry.is_described() {
+        entry.data.crc = crc.finalize();
+        self.state = if declared.is_described() {
             State::Descriptor
-        } else if is_unread {
-            (entry.crc, entry.packed, entry.unpacked) = declared;
+        } else if !declared.is_readable() {
+            entry.data = declared;
             State::Signature
-        } else if declared == (entry.crc, entry.packed, entry.unpacked) {
+        } else if declared == entry.data {
             State::Signature
         } else {
             return Err(Oddity::LocalDiffers.into());
@@ -325,7 +325,7 @@ impl Stream {
             return Ok(false);
         }
         let entry = self.entries.last().ok_or(Oddity::Descriptor)?;
-        let length = descriptor_length(&self.held, entry)?.ok_or(Oddity::Descriptor)?;
+        let length = descriptor_length(&self.held, &entry.data)?.ok_or(Oddity::Descriptor)?;
         self.release(length);
         self.state = State::Signature;
         Ok(true)
@@ -346,8 +346,8 @@ impl Stream {
         let header = CentralHeader::parse(&self.held).ok_or(Oddity::CentralDiffers)?;
         let entry = self.entries.get_mut(self.confirmed).ok_or(Oddity::CentralDiffers)?;
         entry.confirm(&header)?;
-        if ![STORED, DEFLATED].contains(&entry.method) {
-            return Err(unknown_method(&entry.name, entry.method, entry.directory));
+        if !entry.data.is_readable() {
+            return Err(unknown_method(&entry.name, entry.data.method, entry.directory));
         }
         self.confirmed += 1;
         self.release(length);
@@ -411,7 +411,7 @@ fn described_length(bytes: &[u8], record: usize, before: u64) -> Option<usize> {
 
 /// The length of the data descriptor that fits the entry: with or without signature, sizes of four or of eight bytes.
 /// Fails if no record follows one that fits.
-fn descriptor_length(held: &[u8], entry: &Streamed) -> Result<Option<usize>, Oddity> {
+fn descriptor_length(held: &[u8], entry: &EntryData) -> Result<Option<usize>, Oddity> {
     // Such a checksum cannot be distinguished from the signature.
     if entry.crc == DESCRIPTOR {
         return Ok(None);
