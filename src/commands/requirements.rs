@@ -1,7 +1,7 @@
 //! `add` and `remove`: requirements of the configuration, with their entries in the lock file.
 
 use super::Services;
-use super::lock::addition::Addition;
+use super::lock::addition::{AddFlags, Addition};
 use super::lock::command::run;
 use super::lock::request::{LockRequest, Preparation, Removal, WriteMode};
 use super::shared::options::{LockFlags, Modules, Within};
@@ -24,21 +24,8 @@ pub(crate) struct AddArgs {
     /// Source addresses, each with an optional version constraint.
     #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
     pub(crate) providers: Vec<String>,
-    /// The local name, for one provider; by default its type.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Require exactly the version that is selected.
-    #[arg(long)]
-    pub(crate) pin: bool,
-    /// Change an existing requirement.
-    #[arg(long)]
-    pub(crate) replace: bool,
-    /// Leave the configuration unchanged.
-    #[arg(long, conflicts_with_all = ["name", "replace"])]
-    pub(crate) lock_only: bool,
-    /// Write the configuration only, as in a child module.
-    #[arg(long, conflicts_with_all = ["lock_only", "pin"])]
-    pub(crate) no_lock: bool,
+    #[command(flatten)]
+    pub(crate) flags: AddFlags,
     #[command(flatten)]
     pub(crate) locking: LockFlags,
     #[command(flatten)]
@@ -57,15 +44,13 @@ impl AddArgs {
             Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
             None => (text.to_owned(), None),
         };
-        let name = self.name.clone();
-        let AddArgs { pin, replace, lock_only, no_lock, .. } = *self;
-        Addition { source, constraint, name, pin, replace, lock_only, no_lock }
+        Addition { source, constraint, flags: self.flags.clone() }
     }
 }
 
 pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let additions = args.additions();
-    if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
+    if additions.len() != 1 && args.flags.name.is_some() {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
     if services.is_above_root_modules() {
@@ -78,7 +63,7 @@ pub fn add(args: &AddArgs, services: &Services<'_>) -> Result<Outcome, Error> {
         command: "add",
         preparation: Preparation::Add(additions),
         accept_no_configuration: true,
-        no_lock: args.no_lock,
+        no_lock: args.flags.no_lock,
         ..args.locking.request(false)
     };
     Ok(run(&request, &targets, services))

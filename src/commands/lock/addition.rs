@@ -12,17 +12,31 @@ use crate::finding::Position;
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, Version};
 
+/// How `add` writes requirements.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct AddFlags {
+    /// The local name, for one provider; by default its type.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Require exactly the version that is selected.
+    #[arg(long)]
+    pub pin: bool,
+    /// Change an existing requirement.
+    #[arg(long)]
+    pub replace: bool,
+    /// Leave the configuration unchanged.
+    #[arg(long, conflicts_with_all = ["name", "replace"])]
+    pub lock_only: bool,
+    /// Write the configuration only, as in a child module.
+    #[arg(long, conflicts_with_all = ["lock_only", "pin"])]
+    pub no_lock: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addition {
     pub source: String,
     pub constraint: Option<String>,
-    pub name: Option<String>,
-    pub pin: bool,
-    /// Change an existing requirement.
-    pub replace: bool,
-    pub lock_only: bool,
-    /// Change the configuration and nothing else.
-    pub no_lock: bool,
+    pub flags: AddFlags,
 }
 
 impl Addition {
@@ -34,12 +48,12 @@ impl Addition {
 
     /// True if the constraint depends on the selected version.
     pub(super) fn wants_version(&self) -> bool {
-        self.pin || self.constraint.is_none() && !self.lock_only && !self.no_lock
+        self.flags.pin || self.constraint.is_none() && !self.flags.lock_only && !self.flags.no_lock
     }
 
     fn constraint_for(&self, version: &Version) -> String {
         // Only an exact constraint allows a pre-release.
-        let exact = self.pin || version.is_prerelease();
+        let exact = self.flags.pin || version.is_prerelease();
         if exact { version.to_string() } else { Constraints::compatible_with(version).to_string() }
     }
 
@@ -51,7 +65,7 @@ impl Addition {
             format!("{}/{}", addr.namespace(), addr.type_name())
         };
         let constraint = constraint.map(str::to_owned);
-        AddRequest { name: self.name.clone(), source, constraint, replace: self.replace }
+        AddRequest { name: self.flags.name.clone(), source, constraint, replace: self.flags.replace }
     }
 }
 
@@ -73,7 +87,7 @@ impl Pending {
         for (addr, addition) in &self.additions {
             let version = selected.get(addr).filter(|_| addition.wants_version());
             let constraint = version.map(|version| addition.constraint_for(version)).or(addition.constraint.clone());
-            if !addition.lock_only {
+            if !addition.flags.lock_only {
                 let edits = edit::add(&edited, self.dialect, &addition.request(addr, constraint.as_deref()))?;
                 edited = edit::apply(&edited, &edits);
             }
@@ -93,7 +107,7 @@ pub(super) fn require(
     let terms = constraint.as_deref().map(Constraints::parse_config).transpose();
     let terms =
         terms.map_err(|reason| EditError::Constraint { text: constraint.clone().unwrap_or_default(), reason })?;
-    if !addition.lock_only {
+    if !addition.flags.lock_only {
         requirements.remove_origins(addr, is_entry);
     }
     requirements.add(addr, &terms.unwrap_or_default(), origin(addition, addr, constraint));
@@ -111,7 +125,7 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
         file: PathBuf::new(),
         position: Position::default(),
         kind: OriginKind::RequiredProviders,
-        local_name: addition.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
+        local_name: addition.flags.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
         constraint,
         in_tests: false,
         block: None,

@@ -9,7 +9,7 @@ use super::request::{Bump, Removal};
 use super::root::LockRoot;
 
 use crate::addr::ProviderAddr;
-use crate::commands::shared::witnesses;
+use crate::commands::shared::earlier;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::config::{RootKind, SourceFile};
 use crate::disk::{files, roots};
@@ -27,15 +27,15 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     let dialect = root.settings().dialect;
     let named: Vec<_> = additions.iter().filter_map(|addition| addition.address(dialect).ok()).collect();
     root.refuse_edits(&named)?;
-    let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(root)? };
+    let files = if additions.iter().all(|addition| addition.flags.lock_only) { Vec::new() } else { sources(root)? };
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(dialect)?;
-        if !addition.no_lock {
+        if !addition.flags.no_lock {
             remember(root, &addr);
         }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
-        if !addition.lock_only {
+        if !addition.flags.lock_only {
             // A constraint that cannot be written at any version is reported before any request.
             // A stack has no requirement without one; what is written depends on the selected version.
             let some = Some("0.0.0").filter(|_| root.kind() == RootKind::Stack);
@@ -46,21 +46,21 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
                 Err(error) => return Err(root.settings().placed(error.into())),
             }
         }
-        if !addition.no_lock {
+        if !addition.flags.no_lock {
             keep_locked(root, &addr, addition)?;
         }
         // An existing requirement may turn out to be the new one; it applies until then.
-        if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
+        if !required || addition.flags.replace || addition.flags.lock_only || addition.constraint.is_some() {
             let constraint = addition.constraint.clone();
             require(&mut root.requirements, &addr, addition, constraint)?;
         }
-        if addition.replace || addition.pin && addition.constraint.is_some() {
+        if addition.flags.replace || addition.flags.pin && addition.constraint.is_some() {
             let anew = if addition.constraint.is_none() { Reselect::Always } else { Reselect::IfNotAllowed };
             root.intent.reselected.insert(addr.clone(), anew);
         }
         pending.push((addr, addition.clone()));
     }
-    let locked = pending.iter().filter(|(_, addition)| !addition.no_lock);
+    let locked = pending.iter().filter(|(_, addition)| !addition.flags.no_lock);
     let only = locked.map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), root.settings())?;
     root.intent.only = Some(only);
@@ -94,13 +94,13 @@ pub(super) fn others_without_entry(root: &LockRoot) -> Option<Step> {
 fn keep_locked(root: &LockRoot, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
     let (Some(text), Some(entry)) = (&addition.constraint, root.lock.get(addr)) else { return Ok(()) };
     let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
-    if addition.replace || addition.pin || !is_against {
+    if addition.flags.replace || addition.flags.pin || !is_against {
         return Ok(());
     }
     let source = &addition.source;
     let message =
         format!("the constraint {text:?} does not allow the locked version {} of provider {source}", entry.version);
-    let hint = if addition.lock_only {
+    let hint = if addition.flags.lock_only {
         step!("`tflock remove --lock-only {}` takes the entry out; then add it again", source)
     } else {
         step!("`tflock add {} --replace` selects a version that it allows", format!("{source}@{text}"))
@@ -128,7 +128,7 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 /// Looks up a provider that is new to the lock file in git's history.
 fn remember(root: &mut LockRoot, addr: &ProviderAddr) {
     if root.lock.get(addr).is_none()
-        && let Ok(Some(earlier)) = witnesses::earlier(root.settings(), addr)
+        && let Ok(Some(earlier)) = earlier::earlier(root.settings(), addr)
     {
         root.prepared.earlier.insert(addr.clone(), earlier);
     }
