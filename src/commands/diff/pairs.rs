@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::signers::{Trust, sign};
 use crate::addr::{ProviderAddr, UsedNames, namesake, registry_page};
-use crate::commands::shared::witnesses::restore;
+use crate::commands::shared::earlier::restore;
 use crate::dialect::Dialect;
 use crate::diff::{self, Change, ChangeKind, Novelty, OriginChange, Packages, RequiredBy, SigningDate, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
@@ -19,7 +19,7 @@ use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::provenance::{BuildChange, Judged};
 use crate::release;
-use crate::release::continuity::{self, Witness};
+use crate::release::continuity::{self, EarlierRecord};
 use crate::requirements::Requirements;
 use crate::settings::Date;
 use crate::trust::Verdict;
@@ -262,9 +262,9 @@ fn altered(change: &Change, knowledge: &release::Lookup, pair: &Pair, sides: [&L
     let (version, recorded) = (old.version.clone(), old.hashes.clone());
     let from = pair.restorable_from.as_deref();
     let remedy = from.and_then(|commit| restore(&change.address, sides, commit));
-    let witness = Witness { version, recorded, place: pair.old.name.clone(), remedy };
+    let record = EarlierRecord { version, recorded, place: pair.old.name.clone(), remedy };
     let doubtful = continuity::is_doubtful(&new.hashes, release);
-    let finding = continuity::altered(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
+    let finding = continuity::altered(&new.hashes, release, &[record]).filter(|_| doubtful)?;
     Some(finding.at(change.position))
 }
 

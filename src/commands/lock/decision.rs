@@ -7,7 +7,7 @@ use std::path::Path;
 use super::root::{LockRoot, RootEdit};
 
 use crate::addr::{ProviderAddr, UsedNames, well_known};
-use crate::commands::shared::witnesses::Witnesses;
+use crate::commands::shared::earlier::EarlierRecords;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -84,9 +84,9 @@ impl RootDecision<'_> {
             Err(refusal) => return self.refuse(addr, refusal.clone()),
         };
         let leveled = |finding| root.rules.complete(finding, Some(facts.version()));
-        let known = self.witnesses();
-        let witnesses = |release: &Release| known.of(release);
-        let mut settled = settle::settle(step, facts, &leveled, &witnesses);
+        let earlier = self.earlier_records();
+        let records = |release: &Release| earlier.of(release);
+        let mut settled = settle::settle(step, facts, &leveled, &records);
         if let (Ok(settled), true) = (&mut settled, root.prepared.earlier.contains_key(addr)) {
             // New to the file, although not a first use.
             settled.signer.clone_from(&facts.release.signer);
@@ -241,8 +241,8 @@ impl RootDecision<'_> {
     }
 
     /// Where to look for other records of the releases of the root module.
-    fn witnesses(&self) -> Witnesses<'_> {
-        Witnesses {
+    fn earlier_records(&self) -> EarlierRecords<'_> {
+        EarlierRecords {
             root: &self.root.settings().root,
             dialect: self.root.dialect(),
             lock: &self.root.lock,

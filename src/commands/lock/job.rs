@@ -11,7 +11,7 @@ use super::session::{LockSession, TrustStores};
 use super::writing::{WritePhase, Written};
 
 use crate::addr::ProviderAddr;
-use crate::commands::shared::witnesses::Earlier;
+use crate::commands::shared::earlier::Earlier;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;

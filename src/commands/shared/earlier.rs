@@ -13,7 +13,7 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes, Sums};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::query::cached;
 use crate::release::Release;
-use crate::release::continuity::{self, Witness};
+use crate::release::continuity::{self, EarlierRecord};
 use crate::release::hashes::HashJudge;
 use crate::step::{Step, Value};
 use crate::trust::Evidence;
@@ -24,7 +24,7 @@ use crate::workspace::RunSettings;
 const LOOKED_FOR: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct Witnesses<'a> {
+pub(in crate::commands) struct EarlierRecords<'a> {
     /// The directory of the lock file.
     pub(in crate::commands) root: &'a Path,
     pub(in crate::commands) dialect: Dialect,
@@ -32,14 +32,14 @@ pub(in crate::commands) struct Witnesses<'a> {
     pub(in crate::commands) cache: &'a Cache,
 }
 
-impl Witnesses<'_> {
-    /// The witnesses of a served release, most reliable first; empty for a provider without an entry.
-    pub(crate) fn of(&self, release: &Release) -> Vec<Witness> {
+impl EarlierRecords<'_> {
+    /// The records of a served release, most reliable first; empty for a provider without an entry.
+    pub(crate) fn of(&self, release: &Release) -> Vec<EarlierRecord> {
         let Some(entry) = self.lock.get(&release.address) else {
             return Vec::new();
         };
         let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
-        if !is_known && !found.iter().any(|witness| witness.version == entry.version) {
+        if !is_known && !found.iter().any(|record| record.version == entry.version) {
             found.extend(self.index(release));
         }
         if continuity::altered(&entry.hashes, release, &found).is_none() {
@@ -49,16 +49,21 @@ impl Witnesses<'_> {
     }
 
     /// The entry in a revision; `named` is its name for users and for git.
-    pub(crate) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
+    pub(crate) fn revision(
+        &self,
+        addr: &ProviderAddr,
+        before: &LockFile,
+        named: (&str, &str),
+    ) -> Option<EarlierRecord> {
         let (place, revision) = named;
         let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
         let remedy = restore(addr, [before, self.lock], revision);
-        Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy })
+        Some(EarlierRecord { version, recorded: hashes, place: place.to_owned(), remedy })
     }
 
     /// The entry of HEAD, and the entries of other commits for the same version. The flag is true if git has an entry
     /// of that version.
-    fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
+    fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<EarlierRecord>, bool)> {
         let git = Git::open(self.root).ok()?;
         let path = git.directory().join(lockfile::FILE_NAME);
         let decoded = |Last { bytes, commit, until }: Last| -> Option<(String, LockFile)> {
@@ -79,34 +84,34 @@ impl Witnesses<'_> {
         let refuted = entry.hashes.iter().find(|hash| judge.judge(hash).status.is_refuted());
         let before = refuted.and_then(|hash| git.last_without(&path, hash.as_str()).ok().flatten()).and_then(decoded);
         let found = any.into_iter().chain(before).chain(of_version);
-        let witnesses = found.filter_map(|(revision, lock)| {
+        let records = found.filter_map(|(revision, lock)| {
             let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };
             self.revision(&release.address, &lock, (&place, &revision))
         });
-        Some((witnesses.collect(), is_known))
+        Some((records.collect(), is_known))
     }
 
-    fn index(&self, release: &Release) -> Option<Witness> {
+    fn index(&self, release: &Release) -> Option<EarlierRecord> {
         let sums = self.cache.locked(&release.address, &release.version)?;
         let lines = Sums::decode(&self.cache.document(&sums)?);
         let listed = Release::new(release.address.clone(), release.version.clone()).listing(&lines, |_| None);
         let recorded: PackageHashes = listed.lines.keys().copied().map(PackageHash::zh).collect();
         let version = release.version.clone();
-        Some(Witness { version, recorded, place: "the index".to_owned(), remedy: Some(delete(&release.address)) })
+        Some(EarlierRecord { version, recorded, place: "the index".to_owned(), remedy: Some(delete(&release.address)) })
     }
 
     /// Other versions in the index that own a hash: hashes prove this, no matter which run recorded them.
-    fn index_of_others(&self, release: &Release) -> Vec<Witness> {
+    fn index_of_others(&self, release: &Release) -> Vec<EarlierRecord> {
         let addr = &release.address;
         let versions = self.cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
         let known = versions.filter_map(|version| cached::unchecked(self.cache, addr, &version));
-        let witness = |other: Release| {
+        let record = |other: Release| {
             let archives = other.lines.keys().copied().map(PackageHash::zh);
             let recorded = archives.chain(other.h1.keys().cloned()).collect();
             let place = "the index".to_owned();
-            Witness { version: other.version, recorded, place, remedy: Some(delete(addr)) }
+            EarlierRecord { version: other.version, recorded, place, remedy: Some(delete(addr)) }
         };
-        known.map(witness).collect()
+        known.map(record).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 //! trust file, known providers, and other records of a release.
 
 pub mod assumed;
+pub mod earlier;
 pub(crate) mod options;
 #[cfg(test)]
 mod options_tests;
@@ -12,4 +13,3 @@ pub mod sharing;
 pub mod sources;
 pub mod targets;
 pub mod trust_store;
-pub mod witnesses;

@@ -13,10 +13,10 @@ use super::{locks_below, only};
 
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::commands::Services;
+use crate::commands::shared::earlier::EarlierRecords;
 use crate::commands::shared::rules::RuleBook;
 use crate::commands::shared::sources::{Group, PackageSources};
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
-use crate::commands::shared::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
@@ -326,8 +326,8 @@ impl Recording<'_> {
             }
             verdict @ Continuity::Republished { .. } => {
                 let (root, dialect) = (&self.root.root, self.root.dialect);
-                let witnesses = Witnesses { root, dialect, lock: &self.lock, cache }.of(release);
-                let altered = continuity::altered(recorded, release, &witnesses);
+                let records = EarlierRecords { root, dialect, lock: &self.lock, cache }.of(release);
+                let altered = continuity::altered(recorded, release, &records);
                 let finding = altered.or_else(|| continuity::republished(recorded, release, &verdict))?;
                 Some(finding.remarked("its signer is not remembered"))
             }

@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
+use super::shared::earlier::EarlierRecords;
 use super::shared::options::{Modules, Packages, Within, bytes};
 use super::shared::rules::RuleBook;
-use super::shared::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -32,7 +32,7 @@ use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
 use crate::query::cached;
 use crate::query::question::Depth;
-use crate::release::continuity::{self, Witness};
+use crate::release::continuity::{self, EarlierRecord};
 use crate::release::{Lookup, Release, ReleaseKey, Releases};
 use crate::requirements::Requirements;
 use crate::verify as judgment;
@@ -187,7 +187,7 @@ impl Judging<'_> {
     }
 
     /// Other records of a locked release, if the served one seems to differ.
-    fn witnesses(&self, root: &GateRoot, addr: &ProviderAddr) -> Vec<Witness> {
+    fn earlier_records(&self, root: &GateRoot, addr: &ProviderAddr) -> Vec<EarlierRecord> {
         let Some(entry) = root.lock().get(addr) else {
             return Vec::new();
         };
@@ -195,14 +195,14 @@ impl Judging<'_> {
             return Vec::new();
         };
         let settings = root.settings();
-        let witnesses =
-            Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
+        let earlier =
+            EarlierRecords { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
         let at_base = root.base().and_then(|(compared, before)| {
             let commit = compared.short();
             let place = format!("the merge base with {}", compared.name());
-            witnesses.revision(addr, before, (&place, commit))
+            earlier.revision(addr, before, (&place, commit))
         });
-        at_base.into_iter().chain(witnesses.of(release)).collect()
+        at_base.into_iter().chain(earlier.of(release)).collect()
     }
 }
 
@@ -230,10 +230,10 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
         let knowledge = by.known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
         (addr.clone(), knowledge)
     };
-    let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
-    let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
+    let earlier = root.lock().iter().map(|(addr, _)| (addr.clone(), by.earlier_records(root, addr)));
+    let earlier = earlier.filter(|(_, records)| !records.is_empty()).collect();
     let releases = root.lock().iter().map(of).collect();
-    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(root.served_within()) };
+    let facts = Facts { releases, others: by.others, earlier, served_within: Some(root.served_within()) };
     let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut extra = of_text;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use super::root::GateRoot;
 use crate::addr::ProviderAddr;
+use crate::commands::shared::earlier::{is_before, revision_without};
 use crate::commands::shared::trust_store::TrustStore;
-use crate::commands::shared::witnesses::{is_before, revision_without};
 use crate::finding::{Finding, Level, Rule};
 use crate::release::{Lookup, Releases};
 use crate::step::{Hole, Step};

@@ -113,7 +113,7 @@ pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Continuit
 
 /// What was recorded of a release elsewhere than in the entry that is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
+pub struct EarlierRecord {
     /// The version that they were recorded for.
     pub version: Version,
     /// The hashes.
@@ -124,80 +124,80 @@ pub struct Witness {
     pub remedy: Option<Step>,
 }
 
-/// True if the served release is not shown to be the recorded one, so it is worth looking for witnesses.
+/// True if the served release is not shown to be the recorded one, so it is worth looking for earlier records.
 pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
     matches!(judge_release(recorded, release), Continuity::Republished { .. } | Continuity::NotReproduced)
 }
 
-/// The finding that an entry was changed, by the first witness that recorded just what is offered, or else by the first that
-/// recorded for another version what the entry has; none without one.
+/// The finding that an entry was changed, by the first record of just what is offered, or else by the first record, for another
+/// version, of what the entry has; none without one.
 ///
 /// Only for an entry whose release is doubtful.
-pub fn altered(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
-    let (same, others): (Vec<&Witness>, Vec<&Witness>) =
-        witnesses.iter().partition(|witness| witness.version == release.version);
-    let shown = same.into_iter().find(|witness| is_shown(&witness.recorded, release));
-    let (witness, what) = if let Some(witness) = shown {
-        (witness, changed(recorded, witness))
+pub fn altered(recorded: &PackageHashes, release: &Release, records: &[EarlierRecord]) -> Option<Finding> {
+    let (same, others): (Vec<&EarlierRecord>, Vec<&EarlierRecord>) =
+        records.iter().partition(|record| record.version == release.version);
+    let shown = same.into_iter().find(|record| is_shown(&record.recorded, release));
+    let (record, what) = if let Some(record) = shown {
+        (record, changed(recorded, record))
     } else {
-        let witness = others.into_iter().find(|witness| explains(&witness.recorded, recorded, release))?;
-        (witness, moved(recorded, release, witness))
+        let record = others.into_iter().find(|record| explains(&record.recorded, recorded, release))?;
+        (record, moved(recorded, release, record))
     };
-    Some(altered_as(release, witness, &what))
+    Some(altered_as(release, record, &what))
 }
 
-/// The finding that an entry was changed, if hashes that no package has took the place of some that a witness recorded for the
-/// same version; none where they only came.
+/// The finding that an entry was changed, if hashes that no package has took the place of some that a record has for the same
+/// version; none where they only came.
 ///
 /// Only for an entry whose release is the recorded one.
 pub fn replaced(
     recorded: &PackageHashes,
     release: &Release,
     refuted: &[&PackageHash],
-    witnesses: &[Witness],
+    records: &[EarlierRecord],
 ) -> Option<Finding> {
-    let is_before = |witness: &&Witness| {
-        witness.version == release.version
-            && !refuted.iter().any(|hash| witness.recorded.contains(hash))
-            && witness.recorded.iter().any(|hash| !recorded.contains(hash) && release.owns(hash))
+    let is_before = |record: &&EarlierRecord| {
+        record.version == release.version
+            && !refuted.iter().any(|hash| record.recorded.contains(hash))
+            && record.recorded.iter().any(|hash| !recorded.contains(hash) && release.owns(hash))
     };
-    let witness = witnesses.iter().find(is_before).filter(|_| !refuted.is_empty())?;
-    Some(altered_as(release, witness, &changed(recorded, witness)))
+    let record = records.iter().find(is_before).filter(|_| !refuted.is_empty())?;
+    Some(altered_as(release, record, &changed(recorded, record)))
 }
 
-fn altered_as(release: &Release, witness: &Witness, what: &str) -> Finding {
+fn altered_as(release: &Release, record: &EarlierRecord, what: &str) -> Finding {
     let message = format!("the entry of {} {} was changed: {what}", release.address, release.version);
     let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
-    match &witness.remedy {
+    match &record.remedy {
         Some(remedy) => finding.remedied_by(remedy.clone()),
         None => finding,
     }
 }
 
-/// An entry that lacks what a witness recorded for its version.
-fn changed(recorded: &PackageHashes, witness: &Witness) -> String {
+/// An entry that lacks what a record has for its version.
+fn changed(recorded: &PackageHashes, record: &EarlierRecord) -> String {
     let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
     let foreign: Vec<&PackageHash> =
-        recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
+        recorded.iter().filter(is_known).filter(|hash| !record.recorded.contains(hash)).collect();
     let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
     format!(
         "{} of its {} hashes {} not in {}, which records the release that the source serves{first}",
         foreign.len(),
         recorded.len(),
         if foreign.len() == 1 { "is" } else { "are" },
-        witness.place,
+        record.place,
     )
 }
 
-/// An entry that has what a witness recorded for another version.
-fn moved(recorded: &PackageHashes, release: &Release, witness: &Witness) -> String {
-    let count = foreign(recorded, release).filter(|hash| witness.recorded.contains(hash)).count();
+/// An entry that has what a record has for another version.
+fn moved(recorded: &PackageHashes, release: &Release, record: &EarlierRecord) -> String {
+    let count = foreign(recorded, release).filter(|hash| record.recorded.contains(hash)).count();
     format!(
         "{count} of its {} hashes {} recorded for {} in {}, and {} to {}",
         recorded.len(),
         if count == 1 { "is" } else { "are" },
-        witness.version,
-        witness.place,
+        record.version,
+        record.place,
         if count == 1 { "does not belong" } else { "do not belong" },
         release.version,
     )

@@ -88,13 +88,13 @@ impl JudgedEntry<'_> {
     /// The finding that the entry was changed, if the served release seems to differ from the recorded one.
     pub(super) fn altered(&self) -> Option<Finding> {
         let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
-        let witnesses = self.facts.witnesses(self.addr);
-        if witnesses.is_empty() || !continuity::is_doubtful(hashes, release) {
+        let records = self.facts.earlier(self.addr);
+        if records.is_empty() || !continuity::is_doubtful(hashes, release) {
             return None;
         }
         let refuted = hashes.iter().find(|hash| status(self.knowledge, hash).is_refuted());
         let at = refuted.map_or_else(|| self.hashes_at(), |hash| self.place_of(hash));
-        Some(continuity::altered(hashes, release, witnesses)?.at(at))
+        Some(continuity::altered(hashes, release, records)?.at(at))
     }
 
     /// Drops what follows from another finding, unless it refuses more than that does. That a hash which took the place of a

@@ -43,7 +43,7 @@ use crate::error::{Error, ExitCode};
 use crate::finding::{Finding, Level, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
-use crate::release::continuity::Witness;
+use crate::release::continuity::EarlierRecord;
 use crate::release::{Lookup, Release};
 use crate::requirements::Requirements;
 use crate::settings::Settings;
@@ -165,7 +165,7 @@ pub struct Facts<'a> {
     /// Other releases, which may explain where a hash comes from.
     pub others: &'a [Arc<Release>],
     /// What else recorded the releases that seem to be published again, by provider.
-    pub witnesses: BTreeMap<ProviderAddr, Vec<Witness>>,
+    pub earlier: BTreeMap<ProviderAddr, Vec<EarlierRecord>>,
     /// The providers that came from a mirror inside the judged working tree.
     pub served_within: Option<&'a BTreeSet<ProviderAddr>>,
 }
@@ -182,8 +182,8 @@ impl Facts<'_> {
     }
 
     /// What else recorded the locked release of a provider.
-    pub fn witnesses(&self, addr: &ProviderAddr) -> &[Witness] {
-        self.witnesses.get(addr).map_or(&[], Vec::as_slice)
+    pub fn earlier(&self, addr: &ProviderAddr) -> &[EarlierRecord] {
+        self.earlier.get(addr).map_or(&[], Vec::as_slice)
     }
 
     /// The releases that a hash is known to belong to. Lines that name no archive count for nothing.

@@ -18,7 +18,7 @@ use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Query, Refusal, Selected, Selection};
 use crate::query::select::ReportedRule;
-use crate::release::continuity::{self, Continuity, Witness};
+use crate::release::continuity::{self, Continuity, EarlierRecord};
 use crate::release::hashes::HashJudge;
 use crate::release::{Release, hashes};
 use crate::trust::Evidence;
@@ -46,13 +46,13 @@ impl EntryDecision {
     }
 }
 
-/// Settles one provider. `leveled` sets the level of a finding by the settings; `witnesses` returns other records of a
+/// Settles one provider. `leveled` sets the level of a finding by the settings; `records` returns other records of a
 /// release that seems to be republished.
 pub fn settle(
     step: &Query,
     facts: &Selected,
     leveled: &dyn Fn(Finding) -> Finding,
-    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+    records: &dyn Fn(&Release) -> Vec<EarlierRecord>,
 ) -> Result<EntryDecision, Vec<Refusal>> {
     let addr = &facts.release.address;
     let mut findings = facts.release.findings.clone();
@@ -66,7 +66,7 @@ pub fn settle(
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
     let (said, first_use) = match &recorded {
-        Some(entry) => continuity(entry, step, facts, witnesses),
+        Some(entry) => continuity(entry, step, facts, records),
         None => (Vec::new(), true),
     };
     findings.extend(said);
@@ -242,7 +242,7 @@ fn continuity(
     entry: &LockEntry,
     step: &Query,
     facts: &Selected,
-    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+    records: &dyn Fn(&Release) -> Vec<EarlierRecord>,
 ) -> (Vec<Finding>, bool) {
     let release = &facts.release;
     let name = format!("{} {}", release.address, entry.version);
@@ -252,7 +252,7 @@ fn continuity(
             return (vec![differs], false);
         }
         // The user named the mirror, whose packages were rebuilt, unless it was the lock file that changed.
-        let altered = continuity::altered(&entry.hashes, release, &witnesses(release));
+        let altered = continuity::altered(&entry.hashes, release, &records(release));
         let is_altered = altered.is_some();
         return (altered.map(|it| unaccepted(it, step)).into_iter().collect(), !is_altered);
     }
@@ -275,7 +275,7 @@ fn continuity(
             (vec![said(Rule::ReleaseGrew, message)], false)
         }
         verdict @ (Continuity::Republished { .. } | Continuity::NotReproduced) => {
-            let altered = || continuity::altered(&entry.hashes, release, &witnesses(release));
+            let altered = || continuity::altered(&entry.hashes, release, &records(release));
             // A mirror may have only a part of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
                 Some(altered) => (vec![unaccepted(altered, step)], false),
@@ -284,7 +284,7 @@ fn continuity(
             }
         }
     };
-    if !first_use && let Some(replaced) = replaced(entry, step, release, witnesses) {
+    if !first_use && let Some(replaced) = replaced(entry, step, release, records) {
         return (vec![replaced], false);
     }
     (said.into_iter().chain(malformed).collect(), first_use)
@@ -296,13 +296,13 @@ fn replaced(
     entry: &LockEntry,
     step: &Query,
     release: &Release,
-    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+    records: &dyn Fn(&Release) -> Vec<EarlierRecord>,
 ) -> Option<Finding> {
     let refuted = unattested::refuted(&entry.hashes, release);
     if refuted.is_empty() || step.drop_unattested || continuity::is_doubtful(&entry.hashes, release) {
         return None;
     }
-    continuity::replaced(&entry.hashes, release, &refuted, &witnesses(release)).map(|it| unaccepted(it, step))
+    continuity::replaced(&entry.hashes, release, &refuted, &records(release)).map(|it| unaccepted(it, step))
 }
 
 /// The finding, for a user who takes the change of the file for one of the release.

@@ -82,8 +82,8 @@ fn mirrored(mut selected: Selected) -> Selected {
     selected
 }
 
-fn decided(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Result<EntryDecision, Vec<Refusal>> {
-    settle(step, selected, &|finding| finding, &|_| witnesses.to_vec())
+fn decided(step: &Query, selected: &Selected, records: &[EarlierRecord]) -> Result<EntryDecision, Vec<Refusal>> {
+    settle(step, selected, &|finding| finding, &|_| records.to_vec())
 }
 
 fn written(step: &Query, selected: &Selected) -> Vec<PackageHash> {
@@ -96,8 +96,8 @@ fn said(step: &Query, selected: &Selected) -> Vec<Rule> {
 }
 
 /// The rules of what refuses it.
-fn refused(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule> {
-    let refusals = decided(step, selected, witnesses).unwrap_err().into_iter();
+fn refused(step: &Query, selected: &Selected, records: &[EarlierRecord]) -> Vec<Rule> {
+    let refusals = decided(step, selected, records).unwrap_err().into_iter();
     let rules = refusals.filter_map(|refusal| match refusal {
         Refusal::Finding(finding, _) => Some(finding.rule),
         Refusal::Error(_) => None,
@@ -163,10 +163,10 @@ fn a_release_that_was_published_again_and_accepted_replaces_the_hashes() {
 #[test]
 fn an_entry_that_was_changed_is_refused_whatever_is_accepted() {
     let (version, recorded) = (Version::new(1, 0, 0), [zh(1), zh(2)].into_iter().collect());
-    let witness = Witness { version, recorded, place: "HEAD".to_owned(), remedy: None };
+    let record = EarlierRecord { version, recorded, place: "HEAD".to_owned(), remedy: None };
     for accept_republished in [false, true] {
         let step = Query { accept_republished, ..step(Some(&[zh(1), zh(7)])) };
-        assert_eq!(refused(&step, &release(&[1, 2]), std::slice::from_ref(&witness)), [Rule::LockFileAltered]);
+        assert_eq!(refused(&step, &release(&[1, 2]), std::slice::from_ref(&record)), [Rule::LockFileAltered]);
     }
 }
 
@@ -208,24 +208,24 @@ fn all_hashed() -> Selected {
 
 #[test]
 fn contents_that_took_the_place_of_recorded_ones_are_an_altered_entry() {
-    let witness = |recorded: &[PackageHash]| Witness {
+    let record = |recorded: &[PackageHash]| EarlierRecord {
         version: version(),
         recorded: recorded.iter().cloned().collect(),
         place: "HEAD".to_owned(),
         remedy: None,
     };
     let swapped = step(Some(&[zh(1), zh(2), h1(2), h1(7)]));
-    let sound = witness(&[zh(1), zh(2), h1(1), h1(2)]);
+    let sound = record(&[zh(1), zh(2), h1(1), h1(2)]);
     assert_eq!(refused(&swapped, &all_hashed(), std::slice::from_ref(&sound)), [Rule::LockFileAltered]);
-    // They only came, or were there before, or another version is the witness, or it has nothing that is missing.
-    for (step, witness) in [
+    // They only came, or were there before, or the record is of another version, or it has nothing that is missing.
+    for (step, record) in [
         (step(Some(&[zh(1), zh(2), h1(1), h1(2), h1(7)])), sound.clone()),
-        (swapped.clone(), witness(&[zh(1), zh(2), h1(1), h1(2), h1(7)])),
-        (swapped.clone(), Witness { version: Version::new(1, 0, 1), ..sound.clone() }),
-        (swapped.clone(), witness(&[zh(1), zh(2), h1(2)])),
-        (swapped.clone(), witness(&[zh(1), zh(2), h1(2), h1(8)])),
+        (swapped.clone(), record(&[zh(1), zh(2), h1(1), h1(2), h1(7)])),
+        (swapped.clone(), EarlierRecord { version: Version::new(1, 0, 1), ..sound.clone() }),
+        (swapped.clone(), record(&[zh(1), zh(2), h1(2)])),
+        (swapped.clone(), record(&[zh(1), zh(2), h1(2), h1(8)])),
     ] {
-        assert!(decided(&step, &all_hashed(), &[witness]).is_ok());
+        assert!(decided(&step, &all_hashed(), &[record]).is_ok());
     }
     let dropping = Query { drop_unattested: true, ..swapped };
     let decision = decided(&dropping, &all_hashed(), &[sound]).unwrap();

@@ -20,8 +20,8 @@ fn served(archives: &[u8]) -> Release {
 fn warned(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
     let remedy = Some(Step::from("Take it back."));
     let (version, recorded_there) = (Version::new(1, 0, 0), recorded(head));
-    let witness = Witness { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
-    let finding = altered(&recorded(entry), &served(archives), &[witness])?;
+    let record = EarlierRecord { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
+    let finding = altered(&recorded(entry), &served(archives), &[record])?;
     assert_eq!((finding.rule, &*finding.help().to_string()), (Rule::LockFileAltered, "Take it back."));
     Some(finding.message().to_owned())
 }
@@ -64,11 +64,11 @@ fn head_recorded_nothing() {
 fn head_recorded_the_hashes_of_the_entry_for_another_version() {
     let warned = |entry: &[u8], head: &[u8]| {
         let (version, place) = (Version::new(2, 0, 0), "HEAD".to_owned());
-        let witness = Witness { version, recorded: recorded(head), place, remedy: None };
+        let record = EarlierRecord { version, recorded: recorded(head), place, remedy: None };
         // 9 is the manifest of both releases.
         let mut release = served(&[1, 2]);
         release.lines.insert(Sha256Digest::from_bytes([9; 32]), ListedLine::Other);
-        altered(&recorded(entry), &release, &[witness]).map(|finding| finding.message().to_owned())
+        altered(&recorded(entry), &release, &[record]).map(|finding| finding.message().to_owned())
     };
     let moved = warned(&[7, 8, 9], &[7, 8, 9]).unwrap();
     assert!(moved.ends_with("2 of its 3 hashes are recorded for 2.0.0 in HEAD, and do not belong to 1.0.0"), "{moved}");
