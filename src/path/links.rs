@@ -250,18 +250,19 @@ fn as_seen_here(path: &Path) -> PathBuf {
     path.strip_prefix(here).unwrap_or(path).to_owned()
 }
 
-/// Directories of which no part was a symbolic link when this run looked, so each is checked once.
-static PLAIN: RwLock<Option<HashSet<PathBuf>>> = RwLock::new(None);
+/// Directories of which no part was a symbolic link when this run looked, so each is checked once. They are kept by their text: hashing
+/// a [`Path`] goes through its parts one by one.
+static PLAIN: RwLock<Option<HashSet<OsString>>> = RwLock::new(None);
 
 /// Remembers a directory that is none and has none above it.
 fn remember_without_links(directory: &Path) {
     let mut plain = PLAIN.write().unwrap_or_else(PoisonError::into_inner);
-    plain.get_or_insert_default().insert(directory.to_owned());
+    plain.get_or_insert_default().insert(directory.as_os_str().to_owned());
 }
 
 fn is_remembered(directory: &Path) -> bool {
     let plain = PLAIN.read().unwrap_or_else(PoisonError::into_inner);
-    plain.as_ref().is_some_and(|plain| plain.contains(directory))
+    plain.as_ref().is_some_and(|plain| plain.contains(directory.as_os_str()))
 }
 
 fn leads_to_remembered(path: &Path) -> bool {

@@ -161,6 +161,7 @@ impl RunSettings {
             hosts,
             memo: Arc::clone(&self.readings.units),
             roots: self.readings.roots,
+            ..UnitOptions::default()
         }
     }
 

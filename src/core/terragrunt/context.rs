@@ -129,10 +129,9 @@ impl<'s> Names<'s> {
             || !file.hooks.is_empty()
             || file.remote_state.is_some()
             || file.engine.is_some();
-        let has_values = self.session.files.is_directory(&join(self.place.base(), VALUES)) != Found::Missing;
         file.strange.is_empty()
             && !has_others
-            && !has_values
+            && !self.may_have_values()
             && matches!(self.auto_include(), Ok(None))
             && file.locals.values().all(is_known)
             && file.arguments.iter().all(is_argument)
@@ -176,14 +175,18 @@ impl<'s> Names<'s> {
         Ok(open_object([("value", value)], &others, []))
     }
 
+    /// False if a stack of Terragrunt certainly wrote no values next to the file.
+    pub(super) fn may_have_values(&self) -> bool {
+        self.session.files.is_directory(&join(self.place.base(), VALUES)) != Found::Missing
+    }
+
     /// The values that a stack of Terragrunt wrote for a unit, next to the file.
     pub(super) fn values_of_stack(&self) -> Result<Self, Failure> {
-        let path = join(self.place.base(), VALUES);
         let is_of_unit = self.place.base() == parent(self.session.unit);
-        if is_of_unit && self.session.files.is_directory(&path) == Found::Missing {
+        if is_of_unit && !self.may_have_values() {
             self.session.lacks_values.set(true);
         }
-        self.session.open_once(path, self.place.depth + 1)
+        self.session.open_once(join(self.place.base(), VALUES), self.place.depth + 1)
     }
 
     fn value_of_stack(&self, name: &str) -> Evaluated {
@@ -246,7 +249,7 @@ impl<'s> Names<'s> {
                 parts.push((name, text.unwrap_or_else(|| Value::text(""))));
             }
             if config.stated.contains("terraform") {
-                let source = config.source().unwrap_or_else(|failure| known_or_unknown(Err(failure)));
+                let source = config.source_value().unwrap_or_else(|failure| known_or_unknown(Err(failure)));
                 parts.push(("terraform", open_object([("source", source)], &others, [])));
             }
             if let Some(state) = &config.remote_state {

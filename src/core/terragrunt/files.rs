@@ -73,9 +73,18 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
+/// The length of what two paths begin with, in whole names.
+fn shared(one: &str, other: &str) -> usize {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let same = one.iter().zip(other).take_while(|(byte, of_other)| byte == of_other).count();
+    let is_end = |path: &[u8]| path.get(same).is_none_or(|byte| *byte == b'/');
+    if is_end(one) && is_end(other) { same } else { one[..same].iter().rposition(|byte| *byte == b'/').unwrap_or(0) }
+}
+
 /// The way from a directory to a path, both absolute.
 pub fn relative(from: &str, to: &str) -> String {
-    let (mut from, mut to) = (names(from).peekable(), names(to).peekable());
+    let shared = shared(from, to);
+    let (mut from, mut to) = (names(&from[shared..]).peekable(), names(&to[shared..]).peekable());
     while from.peek().is_some() && from.peek() == to.peek() {
         from.next();
         to.next();
@@ -101,8 +110,16 @@ mod tests {
         }
         assert_eq!((join("/a/b", "../c"), join("/a", "/c/.")), ("/a/c".to_owned(), "/c".to_owned()));
         assert_eq!((parent("/a"), parent("/a/b"), parent("a")), ("/", "/a", "."));
-        for (from, to, wanted) in [("/a", "/a", "."), ("/a/b", "/a/c/d", "../c/d"), ("/", "/a", "a"), ("/a", "/", "..")]
-        {
+        for (from, to, wanted) in [
+            ("/a", "/a", "."),
+            ("/a/b", "/a/c/d", "../c/d"),
+            ("/", "/a", "a"),
+            ("/a", "/", ".."),
+            ("/a/bc", "/a/bd", "../bd"),
+            ("/a/b", "/a/bc", "../bc"),
+            ("/a//b", "/a/b", "."),
+            ("/ä", "/ö", "../ö"),
+        ] {
             assert_eq!(relative(from, to), wanted, "{from} {to}");
         }
     }

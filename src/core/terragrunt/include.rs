@@ -2,6 +2,7 @@
 //!
 //! Source: terragrunt `pkg/config/include.go`, `config.go` (`Merge`, `DeepMerge`).
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -44,6 +45,20 @@ pub(super) struct Merged<'s> {
     pub(super) includes: Vec<String>,
     /// What may say more and could not be evaluated.
     pub(super) unread: Vec<(Unevaluated, Location)>,
+    chosen: OnceCell<Option<Source<'s>>>,
+}
+
+/// The source that counts, and its value.
+pub(super) struct Source<'s> {
+    pub(super) part: Part<'s>,
+    pub(super) value: Evaluated,
+}
+
+impl Source<'_> {
+    /// The text; `None` if it is null.
+    pub(super) fn text(&self) -> Result<Option<String>, Failure> {
+        self.part.text_of(self.value.as_ref().map_err(Failure::clone)?)
+    }
 }
 
 impl<'s> Names<'s> {
@@ -234,14 +249,17 @@ impl<'s> Merged<'s> {
         self.inputs = inputs;
     }
 
-    /// The source: null without one.
-    pub(super) fn source(&self) -> Evaluated {
-        self.source_part().map_or(Ok(Value::Null(Type::String)), Part::evaluate)
+    /// The value of the source: null without one.
+    pub(super) fn source_value(&self) -> Evaluated {
+        self.source().map_or(Ok(Value::Null(Type::String)), |source| source.value.clone())
     }
 
-    /// Where the source is written: the first that is not null.
-    pub(super) fn source_part(&self) -> Option<&Part<'s>> {
-        self.sources.iter().find(|part| !part.evaluate().is_ok_and(|value| value.is_null()))
+    /// The first source that is not null. It is evaluated once, so nothing may be merged into this afterwards.
+    pub(super) fn source(&self) -> Option<&Source<'s>> {
+        let is_null = |source: &Source<'_>| source.value.as_ref().is_ok_and(Value::is_null);
+        let evaluated = |part: &Part<'s>| Source { part: part.clone(), value: part.evaluate() };
+        let first = || self.sources.iter().map(evaluated).find(|source| !is_null(source));
+        self.chosen.get_or_init(first).as_ref()
     }
 
     /// Where inputs are set, of the file itself before others.

@@ -34,7 +34,7 @@ use crate::evaluate::syntax::NodeKind;
 use crate::finding::{Location, Position};
 use crate::lockfile;
 use file::ConfigFile;
-use include::Merged;
+use include::{Merged, Source};
 use place::{BlockPart, Part, Session};
 
 pub use files::{DirectoryEntry, EntryKind, Files, Found, join, relative};
@@ -202,7 +202,7 @@ impl Merged<'_> {
     fn unit(&self) -> Unit {
         let mut unit = Unit::default();
         unit.unread.extend(self.unread.iter().map(|(reason, place)| Unread::of(reason.clone(), place)));
-        unit.source = self.source_part().and_then(|source| self.unit_source(source, &mut unit.unread));
+        unit.source = self.source().and_then(|source| self.unit_source(source, &mut unit.unread));
         unit.generated = self.generated(&mut unit.unread, &mut unit.holes);
         let program = self.texts.get("terraform_binary").and_then(|part| part.optional_text().ok().flatten());
         unit.program = program;
@@ -229,8 +229,9 @@ impl Merged<'_> {
         hooks.collect()
     }
 
-    fn unit_source(&self, source: &Part<'_>, unread: &mut Vec<Unread>) -> Option<UnitSource> {
-        let place = source.expression.place.clone();
+    fn unit_source(&self, source: &Source<'_>, unread: &mut Vec<Unread>) -> Option<UnitSource> {
+        let expression = &source.part.expression;
+        let place = expression.place.clone();
         let mut keep = |text: Result<Option<String>, Failure>, part: &Part<'_>| match text {
             Ok(text) => text,
             Err(failure) => {
@@ -239,10 +240,10 @@ impl Merged<'_> {
             }
         };
         let version = self.version.as_ref().and_then(|version| keep(version.optional_text(), version));
-        let is_computed = !source.expression.parse().is_ok_and(|node| matches!(node.kind, NodeKind::Text(_)));
-        let address = source.optional_text();
+        let is_computed = !expression.parse().is_ok_and(|node| matches!(node.kind, NodeKind::Text(_)));
+        let address = source.text();
         let is_absent = matches!(address.as_ref().map(|address| address.as_deref()), Ok(None | Some("")));
-        let address = keep(address, source);
+        let address = keep(address, &source.part);
         (!is_absent).then_some(UnitSource { address, version, is_computed, place })
     }
 }

@@ -361,7 +361,12 @@ impl Part<'_> {
 
     /// The text; `None` if it is null.
     pub(super) fn optional_text(&self) -> Result<Option<String>, Failure> {
-        if self.evaluate()?.is_null() { Ok(None) } else { self.names.text(&self.expression).map(Some) }
+        self.text_of(&self.evaluate()?)
+    }
+
+    /// The text of its value; `None` if that is null.
+    pub(super) fn text_of(&self, value: &Value) -> Result<Option<String>, Failure> {
+        if value.is_null() { Ok(None) } else { text_of(value, &self.expression).map(Some) }
     }
 }
 
@@ -414,11 +419,7 @@ impl Names<'_> {
 
     /// The text of an argument, which must be known.
     pub(super) fn text(&self, expression: &Expression) -> Result<String, Failure> {
-        match self.evaluate(expression)?.convert(&Type::String)? {
-            Value::String(text) => Ok(text.to_string()),
-            Value::Unknown(reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
-            _ => Err(Failure::Final(Unevaluated::refused("a string is required").at(&expression.place))),
-        }
+        text_of(&self.evaluate(expression)?, expression)
     }
 
     /// The value of an argument that decides what is generated.
@@ -434,6 +435,15 @@ impl Names<'_> {
     /// The arguments of a block, evaluated.
     pub(super) fn object(&self, arguments: &super::file::Arguments) -> Value {
         object(arguments.iter().map(|(name, value)| (&**name, known_or_unknown(self.evaluate(value)))))
+    }
+}
+
+/// The text that an expression has as its value.
+fn text_of(value: &Value, expression: &Expression) -> Result<String, Failure> {
+    match value.convert(&Type::String)? {
+        Value::String(text) => Ok(text.to_string()),
+        Value::Unknown(reason) => Err(Failure::Final(Unevaluated::clone(&reason))),
+        _ => Err(Failure::Final(Unevaluated::refused("a string is required").at(&expression.place))),
     }
 }
 

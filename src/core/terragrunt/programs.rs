@@ -39,9 +39,9 @@ impl Merged<'_> {
 
     /// The directory of a local module, where hooks run.
     pub(super) fn module_directory(&self) -> Option<String> {
-        let source = self.source_part()?;
-        let text = source.optional_text().ok()??;
-        text.starts_with(['.', '/']).then(|| join(source.names.place.directory(), &text))
+        let source = self.source()?;
+        let text = source.text().ok()??;
+        text.starts_with(['.', '/']).then(|| join(source.part.names.place.directory(), &text))
     }
 }
 
@@ -96,7 +96,9 @@ impl<'s> Names<'s> {
             }
             open.extend(names.includes().into_iter().flatten().map(|include: Included<'s>| include.names));
             open.extend(names.auto_include().ok().flatten());
-            open.extend(names.values_of_stack().ok());
+            if names.may_have_values() {
+                open.extend(names.values_of_stack().ok());
+            }
         }
         session.is_scanning.set(false);
         session.used_default.set(before.0);

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use super::error::{self, Assignment};
-use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree};
+use super::{KeptUnit, MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, UnitOptions, load_tree};
 use crate::addr::Hostname;
 use crate::config::ModuleSource;
 use crate::dialect::Dialect;
@@ -171,6 +171,8 @@ impl ModuleAccess {
         show: &dyn Fn(&Arc<Tree>),
     ) -> Result<Arc<Tree>, Vec<TreeError>> {
         let mut under_way = UnderWay::default();
+        let units = UnitOptions { kept: KeptUnit::new(), ..options.units.clone() };
+        let options = &TreeOptions { units, ..options.clone() };
         loop {
             let (modules, fetched, fetching) = (self.lookup, Arc::clone(&self.fetched), self.fetch.is_some());
             let options = TreeOptions { modules, fetched, fetching, ..options.clone() };

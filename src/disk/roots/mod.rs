@@ -36,7 +36,7 @@ pub use fetched::{
 };
 
 pub use paths::UnlistedPaths;
-pub use unit::{UnitFacts, UnitMemo, UnitOptions, UnitReferences};
+pub use unit::{KeptUnit, UnitFacts, UnitMemo, UnitOptions, UnitReferences};
 pub use unit::{add_paths_of_unit, facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
 pub use walk::unit::unlisted_host;

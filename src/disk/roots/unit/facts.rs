@@ -133,7 +133,7 @@ pub fn identity_of_unit(
     UnitIdentity {
         text: identity.text,
         files: identity.files.iter().filter_map(place).collect(),
-        asked: own.record().asked,
+        asked: own.into_record().asked.into_iter().map(PathBuf::from).collect(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The files of the working tree that a unit may read. What is read, and what is looked for in vain, is recorded: it decides which
 //! requirements a lock file is compared with.
+//!
+//! All is kept by the text of its path, as the unit names it: hashing or comparing a [`Path`] goes through its names one by one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -20,70 +22,66 @@ const OUTSIDE: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
 
 const OUTSIDE_OF_TREE: &str = "which is outside of the working tree";
 
-/// What units of one run read of their repositories.
+/// What units of one run read of their repositories, by the tops of the working trees.
 #[derive(Debug, Default)]
-pub struct RepositoryFiles {
-    /// The files that repositories consist of, by the tops of their working trees.
-    lists: Mutex<HashMap<PathBuf, Option<Arc<HashSet<String>>>>>,
-    texts: Mutex<HashMap<PathBuf, Found<Arc<[u8]>>>>,
-    directories: Mutex<HashMap<PathBuf, Found<bool>>>,
-}
+pub struct RepositoryFiles(Mutex<HashMap<PathBuf, Arc<Repository>>>);
 
 impl RepositoryFiles {
-    /// The files of a working tree; `None` outside of git.
-    fn of(&self, top: &Path) -> Option<Arc<HashSet<String>>> {
-        let list = || Some(Arc::new(Git::open(top).ok()?.repository_files().ok()?));
-        locked(&self.lists).entry(top.to_owned()).or_insert_with(list).clone()
+    fn of(&self, top: &Path) -> Arc<Repository> {
+        let repository = || Arc::new(Repository::open(top));
+        locked(&self.0).entry(top.to_owned()).or_insert_with(repository).clone()
     }
+}
+
+/// What units read below the top of one working tree.
+#[derive(Debug)]
+struct Repository {
+    top: PathBuf,
+    /// The top as units name it.
+    top_path: String,
+    /// What git tracks or would track; `None` outside of git.
+    list: Option<HashSet<String>>,
+    texts: Mutex<HashMap<String, Found<Arc<[u8]>>>>,
+    directories: Mutex<HashMap<String, Found<bool>>>,
 }
 
 /// What was found first at a path.
-fn once<T: Clone>(
-    known: &Mutex<HashMap<PathBuf, Found<T>>>,
-    place: &Path,
-    look: impl FnOnce() -> Found<T>,
-) -> Found<T> {
-    if let Some(found) = locked(known).get(place) {
+fn once<T: Clone>(known: &Mutex<HashMap<String, Found<T>>>, path: &str, look: impl FnOnce() -> Found<T>) -> Found<T> {
+    if let Some(found) = locked(known).get(path) {
         return found.clone();
     }
     let found = look();
-    locked(known).insert(place.to_owned(), found.clone());
+    locked(known).insert(path.to_owned(), found.clone());
     found
 }
 
-/// The files below the top of a working tree.
-pub(super) struct UnitFiles<'t> {
-    top: &'t Path,
-    /// What git tracks or would track; `None` outside of git.
-    repository: Option<Arc<HashSet<String>>>,
-    /// What other units found.
-    repositories: &'t RepositoryFiles,
-    record: RefCell<Record>,
-}
+impl Repository {
+    fn open(top: &Path) -> Self {
+        let list = Git::open(top).ok().and_then(|git| git.repository_files().ok());
+        let (top, top_path) = (top.to_owned(), path_of(top));
+        Self { top, top_path, list, texts: Mutex::default(), directories: Mutex::default() }
+    }
 
-/// What a unit depends on, by the paths that it names.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Record {
-    /// Each path that was asked for, whatever the answer was.
-    pub(super) asked: BTreeSet<PathBuf>,
-    /// The files among them that were read.
-    pub(super) read: BTreeSet<PathBuf>,
-    /// Those of which each byte counts.
-    pub(super) texts: BTreeSet<PathBuf>,
-    /// The directories whose names count.
-    pub(super) listed: BTreeSet<PathBuf>,
-}
+    fn read(&self, path: &str) -> Found<Arc<[u8]>> {
+        let read = || self.place(path).map_or_else(Found::Denied, |place| self.text_at(&place));
+        once(&self.texts, path, read)
+    }
 
-impl<'t> UnitFiles<'t> {
-    pub(super) fn new(top: &'t Path, repositories: &'t RepositoryFiles) -> Self {
-        Self { top, repository: repositories.of(top), repositories, record: RefCell::default() }
+    fn is_directory(&self, path: &str) -> Found<bool> {
+        let look = || self.place(path).map_or_else(Found::Denied, |place| self.directory_at(&place));
+        once(&self.directories, path, look)
+    }
+
+    /// The place of a path, if it is a part of the repository; else why it is not.
+    fn place(&self, path: &str) -> Result<PathBuf, String> {
+        part_of(&self.top, place_below(&self.top, &self.top_path, path).ok_or(OUTSIDE_OF_TREE)?)
     }
 
     /// True for what is no part of the repository.
     fn is_ignored(&self, place: &Path) -> bool {
-        self.repository.as_ref().is_some_and(|files| {
+        self.list.as_ref().is_some_and(|files| {
             let real = links::resolve(place).unwrap_or_else(|_| place.to_owned());
-            RepoPath::below(self.top, &real).is_none_or(|path| !files.contains(&*path))
+            RepoPath::below(&self.top, &real).is_none_or(|path| !files.contains(&*path))
         })
     }
 
@@ -104,19 +102,38 @@ impl<'t> UnitFiles<'t> {
             Err(error) => absent(&error),
         }
     }
+}
 
-    pub(super) fn record(&self) -> Record {
-        self.record.borrow().clone()
+/// The files that one unit may read. Whatever it asks for passes here, so all is recorded.
+pub(super) struct UnitFiles {
+    repository: Arc<Repository>,
+    record: RefCell<Record>,
+}
+
+/// What a unit depends on, by the paths that it names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    /// Each path that was asked for, whatever the answer was.
+    pub(super) asked: BTreeSet<String>,
+    /// The files among them that were read.
+    pub(super) read: BTreeSet<String>,
+    /// Those of which each byte counts.
+    pub(super) texts: BTreeSet<String>,
+    /// The directories whose names count.
+    pub(super) listed: BTreeSet<String>,
+}
+
+impl UnitFiles {
+    pub(super) fn new(top: &Path, repositories: &RepositoryFiles) -> Self {
+        Self { repository: repositories.of(top), record: RefCell::default() }
     }
 
-    /// The place of a path, if it is a part of the repository; else why it is not. Whatever is read passes here, so all is recorded.
-    fn place(&self, path: &str) -> Result<PathBuf, String> {
-        self.record.borrow_mut().asked.insert(PathBuf::from(path));
-        self.part(path)
+    pub(super) fn into_record(self) -> Record {
+        self.record.into_inner()
     }
 
-    fn part(&self, path: &str) -> Result<PathBuf, String> {
-        part_of(self.top, place_of(self.top, path).ok_or(OUTSIDE_OF_TREE)?)
+    fn note_asked(&self, path: &str) {
+        add(&mut self.record.borrow_mut().asked, path);
     }
 
     /// What is in a directory by a name.
@@ -130,16 +147,18 @@ impl<'t> UnitFiles<'t> {
             };
         }
         // What is in the directory itself counts as a part of its list.
-        let place = match self.part(path) {
-            Ok(place) => place,
-            Err(reason) => return Found::Denied(reason),
-        };
-        match self.directory_at(&place) {
+        match self.repository.is_directory(path) {
             Found::Is(true) => Found::Is(EntryKind::Directory),
             Found::Is(false) => Found::Is(EntryKind::File),
             Found::Missing => Found::Missing,
             Found::Denied(reason) => Found::Denied(reason),
         }
+    }
+}
+
+fn add(paths: &mut BTreeSet<String>, path: &str) {
+    if !paths.contains(path) {
+        paths.insert(path.to_owned());
     }
 }
 
@@ -154,7 +173,12 @@ pub(super) fn path_of(place: &Path) -> String {
 
 /// The place in a working tree that units name so; `None` outside of it.
 pub fn place_of(top: &Path, path: &str) -> Option<PathBuf> {
-    let way = path.strip_prefix(&*path_of(top)).filter(|way| way.is_empty() || way.starts_with('/'))?;
+    place_below(top, &path_of(top), path)
+}
+
+/// The same; `top_path` is the top as units name it.
+fn place_below(top: &Path, top_path: &str, path: &str) -> Option<PathBuf> {
+    let way = path.strip_prefix(top_path).filter(|way| way.is_empty() || way.starts_with('/'))?;
     let mut place = top.to_owned();
     // Name by name: Windows knows no `/` in the long form of a path, and takes `C:` for a drive.
     place.extend(way.split('/').filter(|name| !name.is_empty()));
@@ -184,36 +208,32 @@ fn absent<T>(error: &io::Error) -> Found<T> {
     }
 }
 
-impl Files for UnitFiles<'_> {
+impl Files for UnitFiles {
     fn read(&self, path: &str) -> Found<Arc<[u8]>> {
-        let place = match self.place(path) {
-            Ok(place) => place,
-            Err(reason) => return Found::Denied(reason),
-        };
-        let found = once(&self.repositories.texts, &place, || self.text_at(&place));
+        self.note_asked(path);
+        let found = self.repository.read(path);
         if matches!(found, Found::Is(_)) {
-            self.record.borrow_mut().read.insert(PathBuf::from(path));
+            add(&mut self.record.borrow_mut().read, path);
         }
         found
     }
 
     fn note_text(&self, path: &str) {
-        self.record.borrow_mut().texts.insert(PathBuf::from(path));
+        add(&mut self.record.borrow_mut().texts, path);
     }
 
     fn is_directory(&self, path: &str) -> Found<bool> {
-        match self.place(path) {
-            Ok(place) => once(&self.repositories.directories, &place, || self.directory_at(&place)),
-            Err(reason) => Found::Denied(reason),
-        }
+        self.note_asked(path);
+        self.repository.is_directory(path)
     }
 
     fn list(&self, path: &str) -> Found<Vec<DirectoryEntry>> {
-        let place = match self.place(path) {
+        self.note_asked(path);
+        let place = match self.repository.place(path) {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        self.record.borrow_mut().listed.insert(PathBuf::from(path));
+        add(&mut self.record.borrow_mut().listed, path);
         let entries = links::resolve(&place).and_then(std::fs::read_dir).and_then(Iterator::collect);
         let entries: Vec<DirEntry> = match entries {
             Ok(entries) => entries,

@@ -8,7 +8,7 @@ mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Assignment, Tree, TreeError, TreeOptions, UnreadPart, walk};
 use crate::addr::Hostname;
@@ -37,6 +37,27 @@ pub struct UnitOptions {
     pub memo: Arc<UnitMemo>,
     /// How many root modules share what may be computed in a run.
     pub roots: usize,
+    pub kept: KeptUnit,
+}
+
+/// What the unit says, where its modules are read again once they were fetched; kept for one root module, if at all.
+#[derive(Debug, Clone, Default)]
+pub struct KeptUnit(Option<Arc<OnceLock<ReadUnit>>>);
+
+impl KeptUnit {
+    pub(super) fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// Reads a unit, unless that was done.
+    fn read(&self, root: &Path, files: &ConfigFiles, options: &UnitOptions) -> Result<ReadUnit, Vec<TreeError>> {
+        let Some(kept) = &self.0 else { return read(root, files, options) };
+        if let Some(unit) = kept.get() {
+            return Ok(unit.clone());
+        }
+        let unit = read(root, files, options)?;
+        Ok(kept.get_or_init(|| unit).clone())
+    }
 }
 
 /// What units of one run share.
@@ -89,6 +110,7 @@ pub fn references_of_unit(root: &Path, options: &UnitOptions) -> UnitReferences 
 }
 
 /// What the files of a unit say, and what was read for it.
+#[derive(Debug, Clone)]
 struct ReadUnit {
     unit: Unit,
     record: Record,
@@ -103,7 +125,7 @@ fn read(root: &Path, files: &ConfigFiles, options: &UnitOptions) -> Result<ReadU
     }
     let (relocate, unit_files) = Relocation::with_files(&tree, options);
     let unit = evaluate(&relocate, name_of(files), &unit_files, options)?;
-    Ok(ReadUnit { unit, record: unit_files.record(), relocate })
+    Ok(ReadUnit { unit, record: unit_files.into_record(), relocate })
 }
 
 fn name_of(files: &ConfigFiles) -> &str {
@@ -139,7 +161,7 @@ fn request<'a>(
 
 /// Reads the unit in a directory, and assembles its modules.
 pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
-    let ReadUnit { unit, record, relocate } = read(root, files, &options.units)?;
+    let ReadUnit { unit, record, relocate } = options.units.kept.read(root, files, &options.units)?;
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(&hole.part)).collect();
@@ -170,7 +192,7 @@ pub fn add_paths_of_unit(tree: &mut Tree, root: &Path, options: &UnitOptions) {
         let module = known.and_then(|(address, place)| source::local_module(address, &relocate.place, place));
         tree.local_modules.extend(module.map(|module| lexical(Path::new(""), Path::new(&module))));
     }
-    relocate.add(unit_files.record(), tree);
+    relocate.add(unit_files.into_record(), tree);
 }
 
 /// What sets the variables of the module: nothing of the process.
@@ -189,6 +211,7 @@ fn slashed(path: &Path) -> String {
 }
 
 /// From places relative to the top of the working tree to those relative to the unit.
+#[derive(Debug, Clone)]
 struct Relocation {
     top: String,
     place: String,
@@ -201,13 +224,13 @@ impl Relocation {
     }
 
     /// The same, and the files that the unit may read.
-    fn with_files<'t>(tree: &'t WorkTree, options: &'t UnitOptions) -> (Self, UnitFiles<'t>) {
+    fn with_files(tree: &WorkTree, options: &UnitOptions) -> (Self, UnitFiles) {
         (Self::of(tree), UnitFiles::new(tree.boundary(), &options.memo.repositories))
     }
 
     /// Adds what was read to a tree.
     fn add(&self, record: Record, tree: &mut Tree) {
-        let from_root = |path: PathBuf| PathBuf::from(terragrunt::relative(&self.place, &slashed(&path)));
+        let from_root = |path: String| PathBuf::from(terragrunt::relative(&self.place, &path));
         tree.files_read.extend(record.read.into_iter().map(from_root));
         tree.texts_read.extend(record.texts.into_iter().map(from_root));
         tree.looked_for.extend(record.asked.into_iter().map(from_root));
