@@ -25,6 +25,8 @@ pub struct Readings {
     pub(super) units: Arc<UnitMemo>,
     /// How many root modules there are in the run; zero for one.
     pub roots: usize,
+    /// True if a change is judged.
+    pub compares: bool,
 }
 
 impl Readings {
@@ -161,6 +163,7 @@ impl RunSettings {
             hosts,
             memo: Arc::clone(&self.readings.units),
             roots: self.readings.roots,
+            compares: self.readings.compares,
             ..UnitOptions::default()
         }
     }

@@ -41,7 +41,8 @@ type RootSettled = (RunSettings, Dialect);
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<OpenedRoots, Error> {
     let changes = base.map(Base::changes).or(targets.changes());
     let settle = |at: usize| {
-        let settings = targets.settings(at)?;
+        let mut settings = targets.settings(at)?;
+        settings.readings.compares = base.is_some();
         let own = settings.dialect;
         Ok((base.map_or(Ok(settings.clone()), |base| with_base(settings, base, scope))?, own))
     };

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::origin::{Form, WrittenAt, is_plain};
+use super::origin_text::OriginText;
 use super::place::Names;
 use super::reads::TemplateFunctions;
 use super::unread::{Hole, Unread};
@@ -114,7 +115,7 @@ impl Rendering {
 
     fn add_hole(&mut self, node: &Node, renderer: &Renderer<'_, '_>, reason: Unevaluated) {
         let names = renderer.site.names;
-        let origin = renderer.site.origin(node);
+        let origin = if names.session.compares { renderer.site.origin(node) } else { OriginText::default() };
         let text = match &renderer.outer {
             _ if renderer.site.is_of_file() => origin.text,
             Some(outer) => origin.text.map(|text| format!("{outer}: {text}")),

@@ -66,7 +66,7 @@ pub struct Unit {
     pub holes: Vec<Hole>,
     /// What was assumed.
     pub notes: Vec<Unread>,
-    /// What starts programs.
+    /// What starts programs, if a change is judged.
     pub programs: Vec<Influence>,
     /// What changes how `init` installs.
     pub init_overrides: Vec<Influence>,
@@ -139,7 +139,11 @@ impl Unit {
             Ok((merged, names)) => {
                 session.notes.borrow_mut().extend(merged.hooks_of_init());
                 let unit = merged.unit();
-                let programs = names.run_commands().into_iter().chain(merged.programs()).collect();
+                let mut programs = Vec::new();
+                if session.compares {
+                    programs.extend(names.run_commands());
+                    programs.extend(merged.programs());
+                }
                 Unit { programs, ..unit }
             }
             Err(failure) => {

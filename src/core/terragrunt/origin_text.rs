@@ -8,7 +8,7 @@ use crate::hash::Sha256Digest;
 const MOST: usize = 256;
 
 /// What an unknown value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OriginText {
     /// Equal for equal origins; `None` if it is not known.
     pub(super) text: Option<String>,

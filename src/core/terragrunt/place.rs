@@ -55,6 +55,8 @@ pub struct UnitRequest<'a> {
     pub parsed: &'a ParsedFiles,
     /// How many root modules share what may be computed in a run.
     pub roots: usize,
+    /// True if a change is judged: only then it matters what unknown values come from, and what starts programs.
+    pub compares: bool,
 }
 
 /// How many files one unit may read.
@@ -117,6 +119,7 @@ pub(super) struct Session<'s> {
     /// True once a value of a stack was used that no file has.
     pub(super) lacks_values: Cell<bool>,
     pub(super) meter: Meter,
+    pub(super) compares: bool,
     /// Files that were read with `read_terragrunt_config`.
     pub(super) read: RefCell<HashMap<String, Rc<Place>>>,
     pub(super) count: Cell<usize>,
@@ -167,6 +170,7 @@ impl<'s> Session<'s> {
             notes: RefCell::default(),
             lacks_values: Cell::new(false),
             meter: Meter::new(Budget::of_root(request.roots)),
+            compares: request.compares,
             read: RefCell::new(HashMap::new()),
             count: Cell::new(0),
         }

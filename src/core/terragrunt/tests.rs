@@ -61,6 +61,7 @@ pub(super) fn read_with(
         vouched,
         parsed: &ParsedFiles::default(),
         roots: 1,
+        compares: true,
     })
 }
 
@@ -506,6 +507,7 @@ fn the_more_units_the_less_each_may_take() {
             vouched: &Vouched::default(),
             parsed: &ParsedFiles::default(),
             roots,
+            compares: true,
         });
         unit.unwrap().unread.into_iter().map(|part| part.reason).collect::<Vec<_>>()
     };

@@ -37,6 +37,8 @@ pub struct UnitOptions {
     pub memo: Arc<UnitMemo>,
     /// How many root modules share what may be computed in a run.
     pub roots: usize,
+    /// True if a change is judged.
+    pub compares: bool,
     pub kept: KeptUnit,
 }
 
@@ -156,6 +158,7 @@ fn request<'a>(
         vouched: &options.vouched,
         parsed: &options.memo.parsed,
         roots: options.roots,
+        compares: options.compares,
     }
 }
 
