@@ -124,7 +124,7 @@ struct ReadRoots {
 
 /// Reads the root modules, as far as possible.
 fn read(recursive: bool, services: &Services<'_>) -> Result<ReadRoots, Error> {
-    let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
+    let targets = Targets::with_instances(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
     let opened = open(&targets, None, &services.scope)?.whole();

@@ -8,13 +8,13 @@ use crate::config::{self, RootKind};
 use crate::dialect::Dialect;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::below::{SurveyedDirectory, survey};
-use crate::disk::files::is_there;
+use crate::disk::files::{is_there, names_in};
 use crate::disk::root_files::{self, DirectoryLock};
 use crate::disk::roots::{ReadModuleLock, kind_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::interrupt::What;
-use crate::lockfile::{FILE_NAME, LockFile, decode, is_canonical, likely_dialect};
+use crate::lockfile::{LockFile, LockName, decode, is_canonical, likely_dialect};
 use crate::merge::Document;
 use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::path::shown;
@@ -92,14 +92,26 @@ fn format(text: &[u8], dialect: Option<Dialect>, kind: Option<RootKind>) -> Resu
 }
 
 fn files(args: &FmtArgs, scope: &Scope) -> Vec<PathBuf> {
-    let own = [PathBuf::from(FILE_NAME)];
-    let named: &[PathBuf] = if args.files.is_empty() { &own } else { &args.files };
     let is_stdin = |file: &Path| file == Path::new("-");
     let in_directory = |directory: &PathBuf| -> Vec<PathBuf> {
-        let named = named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) });
-        named.chain(modules_in(directory).filter(|_| args.files.is_empty())).collect()
+        if args.files.is_empty() {
+            return locks_in(directory).chain(modules_in(directory)).collect();
+        }
+        args.files.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) }).collect()
     };
     scope.directories().iter().flat_map(in_directory).collect()
+}
+
+/// The lock files of a directory; the ordinary one too if there is none.
+fn locks_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let names = names_in(if root.as_os_str().is_empty() { Path::new(".") } else { root });
+    let mut locks: Vec<LockName> = names.iter().filter_map(|name| LockName::of(name)).collect();
+    locks.sort_unstable();
+    if locks.is_empty() {
+        locks.push(LockName::default());
+    }
+    let root = root.to_owned();
+    locks.into_iter().map(move |name| root.join(name.as_str()))
 }
 
 fn modules_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
@@ -116,11 +128,11 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
             Ok(found) => {
                 let out = Exclusions::of_work_tree(start, found.places.iter().map(|place| place.path.as_path()));
                 let top = absolute(start);
-                let is_in = |place: &&SurveyedDirectory| place.has_lock && !out.cover(&top.join(&place.path));
+                let is_in = |place: &&SurveyedDirectory| place.has_lock() && !out.cover(&top.join(&place.path));
                 let locked = found.places.iter().filter(is_in);
                 for place in locked {
                     let root = directory.join(&place.path);
-                    files.push(root.join(FILE_NAME));
+                    files.extend(place.locks.iter().map(|name| root.join(name.as_str())));
                     files.extend(modules_in(&root));
                 }
                 errors.extend(found.unreadable);
@@ -139,7 +151,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
         let text = (!check).then_some(formatted.text);
         return Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written: false, text });
     }
-    if path.is_dir() && path.file_name().is_none_or(|name| name != FILE_NAME) {
+    if path.is_dir() && path.file_name().and_then(LockName::of_file).is_none() {
         let message = format!("{} is a directory, not a lock file", shown(path));
         let hint = step!("`tflock -C {} fmt` formats the lock file of the root module there", shown(path));
         return Err(Error::new(ErrorKind::Usage, message).hint(hint));

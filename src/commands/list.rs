@@ -1,7 +1,7 @@
 //! `list` and `why`: what is locked, and what requires it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
@@ -56,7 +56,7 @@ pub(crate) struct ListArgs {
 
 pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let unlocked = if args.modules { Unlocked::Opened } else { Unlocked::Reported };
-    let targets = Targets::of(&services.scope, args.recursive, unlocked)?.or_none()?;
+    let targets = Targets::with_instances(&services.scope, args.recursive, unlocked)?.or_none()?;
     let roots = targets.all_settings()?;
     if args.modules {
         let mut unread = UnreadPlaces::new();
@@ -70,7 +70,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     let (cache, wanted) = (services.open_cache_of(&roots), NamedProviders::new(&args.providers));
     let opened = parallel::each(roots.len(), parallel::cores(), |at| Root::open_locked(&roots[at]));
     let mut shared: HashMap<[usize; 2], Vec<RootList<'_>>> = HashMap::new();
-    let mut unread: Vec<(&Path, String)> = Vec::new();
+    let mut unread: Vec<(PathBuf, String)> = Vec::new();
     let bodies = opened.iter().map(|root| {
         let root = root.as_ref().map_err(|error| {
             wanted.miss();
@@ -93,7 +93,7 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
             entries
         });
         let is_open = entries.iter().any(|listed| listed.required.is_none());
-        unread.extend(root.unread_reason().filter(|_| is_open).map(|reason| (&*settings.path, reason)));
+        unread.extend(root.unread_reason().filter(|_| is_open).map(|reason| (settings.name(), reason)));
         Ok(Body::Entries(entries))
     });
     let outcome = targets.outcome_of_each("list", &roots, bodies);
@@ -119,7 +119,7 @@ fn without_lock(targets: &Targets<'_>) -> Option<Step> {
 }
 
 /// Names the root modules of which it is unknown what they require.
-fn unknown(unread: &[(&Path, String)], many: bool) -> Option<Step> {
+fn unknown(unread: &[(PathBuf, String)], many: bool) -> Option<Step> {
     let (path, reason) = unread.first()?;
     let name = if path.as_os_str().is_empty() { ".".into() } else { shown(path) };
     let place = match unread.len() {
@@ -261,7 +261,7 @@ pub(crate) struct WhyArgs {
 
 pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let WhyArgs { providers, recursive, .. } = args;
-    let targets = Targets::of(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
+    let targets = Targets::with_instances(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
     let roots = targets.all_settings()?;
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), NamedProviders::new(providers));
     let mut unread = UnreadPlaces::new();

@@ -69,7 +69,7 @@ pub(crate) struct SbomArgs {
 }
 
 pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> {
-    let targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let targets = Targets::with_instances(&services.scope, args.recursive, Unlocked::Reported)?;
     let roots = targets.all_settings()?;
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache_of(&roots));
@@ -77,7 +77,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     for settings in &roots {
         match Root::open_locked(settings) {
             Ok(root) => opened.push(root),
-            Err(error) => failed.push(RootOutcome::failed(settings.path.clone(), error)),
+            Err(error) => failed.push(RootOutcome::failed(settings.name(), error)),
         }
     }
     let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, root.lock())).collect();
@@ -169,7 +169,7 @@ fn created(services: &Services<'_>, directory: &Path) -> String {
 }
 
 fn add(inventory: &mut Inventory, root: &Root, cache: &Cache) {
-    let path = shown(&root.settings.path);
+    let path = shown(&root.settings.name());
     let root_part = format!("root:{path}");
     inventory.needs.entry(root_part.clone()).or_default();
     let mut calls: BTreeMap<&str, InventoryPart> = BTreeMap::from([("", root_part.clone())]);

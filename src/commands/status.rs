@@ -47,7 +47,9 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let git = scope.directories().first().and_then(|start| changes(start));
     let changes = git.as_ref().map(|(_, changes)| changes);
-    let targets = Targets::within(scope, true, Unlocked::Opened, Search { changes, ..Search::default() })?.or_none()?;
+    let targets =
+        Targets::within(scope, true, Unlocked::Opened, Search { changes, instances: true, ..Search::default() })?
+            .or_none()?;
     let cache = services.open_cache(&targets.directories());
     let roots = open(&targets, None, scope)?.roots;
     let known = recalled(&roots, &cache);
@@ -386,14 +388,17 @@ impl Setup<'_, '_> {
 
     fn attributes(&self) -> Result<SetupFile, Error> {
         let old = files::read_file(&self.top.join(tracked::FILE_NAME))?;
-        let new = tracked::with_lines(old.as_deref().unwrap_or_default());
+        let has_instances = Git::open(&self.top).is_ok_and(|git| git.has_instances());
+        let new = tracked::with_lines(old.as_deref().unwrap_or_default(), has_instances);
         let state = match &old {
             Some(old) if *old == new => SetupState::Kept,
             Some(_) => SetupState::Extended,
             None => SetupState::Created,
         };
         if state != SetupState::Kept && !self.dry_run {
-            root_files::update_attributes(&self.top, &self.services.interrupt, tracked::with_lines)?;
+            root_files::update_attributes(&self.top, &self.services.interrupt, |text| {
+                tracked::with_lines(text, has_instances)
+            })?;
         }
         let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
         let text = String::from_utf8_lossy(added).trim_start().to_owned();
@@ -408,7 +413,7 @@ impl Setup<'_, '_> {
 
     /// What the lock files say about the settings that suit them.
     fn locked(&self) -> Result<Locked, Error> {
-        let targets = Targets::of(&self.services.scope, true, Unlocked::Opened)?;
+        let targets = Targets::with_instances(&self.services.scope, true, Unlocked::Opened)?;
         let roots = open(&targets, None, &self.services.scope)?.roots;
         let known = recalled(&roots, &self.services.open_cache(&targets.directories()));
         let read = roots.iter().filter_map(|(_, root)| root.as_ref().ok());

@@ -17,7 +17,7 @@ use crate::config::{
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::git::{ChangedFiles, TrackedQuestion};
-use crate::lockfile;
+use crate::lockfile::LockName;
 use crate::path::{TOOL_FOLDERS, shown};
 use crate::trust::pins;
 
@@ -27,11 +27,18 @@ const WALKED_PAST: [&str; 3] = [".terraform", ".terragrunt-cache", ".terragrunt-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurveyedDirectory {
     pub path: PathBuf,
-    pub has_lock: bool,
+    /// Its lock files, the ordinary one first.
+    pub locks: Vec<LockName>,
     /// What a root module here is; `None` without configuration.
     pub kind: Option<RootKind>,
     /// The configuration of a module or a stack, in the order of loading.
     pub configuration: Vec<String>,
+}
+
+impl SurveyedDirectory {
+    pub fn has_lock(&self) -> bool {
+        !self.locks.is_empty()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -79,7 +86,7 @@ fn is_skipped(path: &Path) -> bool {
 fn matters(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
-        .is_some_and(|name| [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name) || is_root_configuration(name))
+        .is_some_and(|name| name == pins::FILE_NAME || LockName::of(name).is_some() || is_root_configuration(name))
 }
 
 /// Keeps the names that matter, each once.
@@ -94,7 +101,9 @@ fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
 }
 
 fn place(path: PathBuf, names: Vec<String>) -> Option<SurveyedDirectory> {
-    let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
+    let mut locks: Vec<LockName> = names.iter().filter_map(|name| LockName::of(name)).collect();
+    locks.sort_unstable();
+    let others: Vec<String> = names.into_iter().filter(|name| LockName::of(name).is_none()).collect();
     // Only Terraform has stacks. All else that it reads OpenTofu reads too, except for what its own files shadow.
     let of_terraform = RootKind::of(others.iter().map(String::as_str), Dialect::Terraform);
     let of_stack = others.iter().filter(|name| RootKind::Stack.is_configuration(name)).cloned().collect();
@@ -104,8 +113,7 @@ fn place(path: PathBuf, names: Vec<String>) -> Option<SurveyedDirectory> {
         Some(RootKind::Stack) => of_stack,
         _ => files.primary.into_iter().chain(files.overrides).collect(),
     };
-    let has_lock = !locks.is_empty();
-    (has_lock || kind.is_some()).then_some(SurveyedDirectory { path, has_lock, kind, configuration })
+    (!locks.is_empty() || kind.is_some()).then_some(SurveyedDirectory { path, locks, kind, configuration })
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -207,7 +215,7 @@ mod tests {
 
     fn found(start: &Path) -> Vec<(String, bool, usize)> {
         let places = survey(start, None).unwrap().places.into_iter();
-        places.map(|it| (crate::path::shown(&it.path), it.has_lock, it.configuration.len())).collect()
+        places.map(|it| (crate::path::shown(&it.path), it.has_lock(), it.configuration.len())).collect()
     }
 
     #[test]
@@ -265,7 +273,7 @@ mod calls_tests {
         write("env/prod/wrong.tf", "module {");
         let place = SurveyedDirectory {
             path: "env/prod".into(),
-            has_lock: false,
+            locks: Vec::new(),
             kind: Some(RootKind::Module),
             configuration: ["main.tf", "b.tf.json", "other.tf", "wrong.tf"].map(str::to_owned).to_vec(),
         };

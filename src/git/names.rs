@@ -34,6 +34,11 @@ impl Commit {
     }
 }
 
+/// What git calls all lock files of a working tree.
+fn lock_file_patterns() -> [String; 2] {
+    lockfile::NAME_PATTERNS.map(|name| format!(":(top,glob)**/{name}"))
+}
+
 impl Git {
     /// The commit that a name means by the rules of git, if any.
     pub fn commit(&self, name: &str) -> Result<Option<Commit>, GitError> {
@@ -274,9 +279,9 @@ impl Git {
     /// When a text was first added to a lock file, by the history of a commit; `None` if it never was, as far as
     /// the clone reaches.
     pub fn first_with(&self, commit: &Commit, text: &str) -> Result<Option<SystemTime>, GitError> {
-        let (text, pattern) = (format!("-S{text}"), format!(":(top,glob)**/{}", lockfile::FILE_NAME));
-        let args =
-            ["log", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%ct", &text, &commit.id, "--", &pattern];
+        let (text, patterns) = (format!("-S{text}"), lock_file_patterns());
+        let args = ["log", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%ct", &text, &commit.id, "--"];
+        let args = args.into_iter().chain(patterns.iter().map(String::as_str));
         let answer = self.launcher.run(args)?.checked("log")?;
         let text = answer.text();
         let seconds = text.lines().last().and_then(|line| line.trim().parse().ok());
@@ -310,10 +315,11 @@ impl Git {
 
     /// The releases that lock files recorded in the latest commits that changed some, each with its provider.
     pub fn once_locked(&self) -> Result<BTreeSet<(ProviderAddr, Version)>, GitError> {
-        let pattern = format!(":(top,glob)**/{}", lockfile::FILE_NAME);
+        let patterns = lock_file_patterns();
         let args = ["log", "--max-count=500", "--no-textconv", "--no-ext-diff", "--no-color", "--format="];
         // With the line around each change, which names the provider where the version changed.
-        let args = args.into_iter().chain(["--unified=1", "--patch", "--", &pattern]);
+        let args = args.into_iter().chain(["--unified=1", "--patch", "--"]);
+        let args = args.chain(patterns.iter().map(String::as_str));
         let answer = self.launcher.run(args)?.checked("log")?;
         Ok(releases_in(&answer.text()))
     }

@@ -11,7 +11,7 @@ use super::changes::ListedFiles;
 use super::{Commit, Git, GitError};
 use crate::config::is_root_configuration;
 use crate::disk::own;
-use crate::lockfile;
+use crate::lockfile::{self, LockName};
 use crate::path::RepoPath;
 
 impl Git {
@@ -19,8 +19,15 @@ impl Git {
     /// ignored.
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
         let prefix = self.directory.prefix();
-        let files = self.files_by_name(&[lockfile::FILE_NAME])?;
+        let files = self.files_by_name(&[])?;
         Ok(files.into_iter().filter(|path| path.starts_with(&prefix)).collect())
+    }
+
+    /// True if the working tree is known to have lock files of Atmos instances.
+    pub fn has_instances(&self) -> bool {
+        let is_one =
+            |path: &String| path.rsplit('/').next().and_then(LockName::of).is_some_and(|name| name.is_instance());
+        self.files_by_name(&[]).is_ok_and(|paths| paths.iter().any(is_one))
     }
 
     /// All files of the working tree, relative to the top: tracked ones, and others that are not ignored.
@@ -32,7 +39,7 @@ impl Git {
     /// The lock files, trust files and module lock files of the whole working tree, relative to the top: tracked ones, and
     /// others that are not ignored.
     pub fn own_files(&self) -> Result<Vec<String>, GitError> {
-        self.files_by_name(&[lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME])
+        self.files_by_name(&[crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME])
     }
 
     /// The paths from the top that git could not merge.
@@ -42,9 +49,11 @@ impl Git {
         Ok(ListedFiles::of(&answer).tracked.into_keys().collect())
     }
 
-    fn files_by_name(&self, names: &[&str]) -> Result<Vec<String>, GitError> {
-        let has_name = |path: &str| path.rsplit('/').next().is_some_and(|last| names.contains(&last));
-        let patterns = names.iter().map(|name| format!(":(top,glob)**/{name}"));
+    /// Lock files, and files with some other names.
+    fn files_by_name(&self, others: &[&str]) -> Result<Vec<String>, GitError> {
+        let is_one = |last: &str| LockName::of(last).is_some() || others.contains(&last);
+        let has_name = |path: &str| path.rsplit('/').next().is_some_and(is_one);
+        let patterns = lockfile::NAME_PATTERNS.iter().chain(others).map(|name| format!(":(top,glob)**/{name}"));
         let args = ["ls-files", "-z", "--cached", "--full-name", "--"].map(str::to_owned).into_iter().chain(patterns);
         let tracked = self.launcher.run(args)?.checked("ls-files")?;
         let others = self.others(|path| !has_name(path))?;

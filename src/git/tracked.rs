@@ -132,7 +132,7 @@ impl TrackedQuestion {
     /// Lists lock files, trust files and configuration, if the directory is in a working tree.
     pub fn send(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self::answered(Vec::new()) };
-        let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
+        let names = lockfile::NAME_PATTERNS.into_iter().chain([pins::FILE_NAME]).map(str::to_owned);
         let names = names.chain(suffixes().map(|suffix| format!("*{suffix}")));
         let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.directory.prefix())));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned);
@@ -194,9 +194,17 @@ pub const LINES: [&str; 3] = [
     ".tflock.modules.hcl merge=tflock linguist-generated=false",
 ];
 
+/// The line for lock files of Atmos instances, where there are any.
+const OF_INSTANCES: &str = ".*.terraform.lock.hcl merge=tflock diff=tflock linguist-generated=false";
+
+/// The lines for a working tree.
+fn lines_for(has_instances: bool) -> impl Iterator<Item = &'static str> {
+    LINES.into_iter().chain(has_instances.then_some(OF_INSTANCES))
+}
+
 /// The files that our lines are about, each with the attributes that its line sets, and their values.
-pub fn wanted() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
-    LINES.into_iter().filter_map(|line| {
+pub fn wanted(has_instances: bool) -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    lines_for(has_instances).filter_map(|line| {
         let mut words = line.split(' ');
         Some((words.next()?, words.filter_map(|word| word.split_once('=')).collect()))
     })
@@ -206,8 +214,9 @@ pub fn wanted() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'stat
 ///
 /// New ones go to the end, since the last line about an attribute decides. They get the line ends of the text, and a
 /// text whose last line has no end still has none.
-pub fn with_lines(text: &[u8]) -> Vec<u8> {
-    let missing: Vec<&str> = LINES.into_iter().filter(|line| !lines(text).any(|there| is(there, line))).collect();
+pub fn with_lines(text: &[u8], has_instances: bool) -> Vec<u8> {
+    let is_missing = |line: &&str| !lines(text).any(|there| is(there, line));
+    let missing: Vec<&str> = lines_for(has_instances).filter(is_missing).collect();
     let end = if text.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut text = text.to_owned();
     let ended = text.is_empty() || text.ends_with(b"\n");
@@ -220,7 +229,7 @@ pub fn with_lines(text: &[u8]) -> Vec<u8> {
 
 /// The text without our lines: what it was before [`with_lines`].
 pub fn without_lines(text: &[u8]) -> Vec<u8> {
-    let ours = |line: &&[u8]| LINES.iter().any(|ours| is(line, ours));
+    let ours = |line: &&[u8]| lines_for(true).any(|ours| is(line, ours));
     let mut kept: Vec<u8> = lines(text).filter(|line| !ours(line)).collect::<Vec<_>>().concat();
     if !text.ends_with(b"\n") && lines(text).last().as_ref().is_some_and(ours) {
         let end = [&b"\r\n"[..], b"\n"].into_iter().find(|end| kept.ends_with(end)).map_or(0, <[u8]>::len);
@@ -304,7 +313,7 @@ mod attributes_tests {
     use super::*;
 
     fn installed(text: &str) -> String {
-        String::from_utf8(with_lines(text.as_bytes())).unwrap()
+        String::from_utf8(with_lines(text.as_bytes(), false)).unwrap()
     }
 
     #[test]
@@ -332,9 +341,9 @@ mod attributes_tests {
 
     proptest! {
         #[test]
-        fn there_and_back(text in "[a*# ]{0,3}(\r?\n[a*# \u{e9}]{0,3}){0,4}") {
-            let once = with_lines(text.as_bytes());
-            prop_assert_eq!(&with_lines(&once), &once);
+        fn there_and_back(text in "[a*# ]{0,3}(\r?\n[a*# \u{e9}]{0,3}){0,4}", has_instances: bool) {
+            let once = with_lines(text.as_bytes(), has_instances);
+            prop_assert_eq!(&with_lines(&once, has_instances), &once);
             prop_assert!(once.starts_with(text.as_bytes()));
             prop_assert_eq!(without_lines(&once), text.as_bytes());
         }

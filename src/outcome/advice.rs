@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::lockfile::LockName;
 use crate::path::worktree::Top;
 use crate::step::{Place, Way};
 
@@ -22,6 +23,7 @@ pub struct InvocationContext {
 impl InvocationContext {
     /// For a next step about one root module and a file.
     pub fn of_root(&self, root: &Path, file: Option<&Path>) -> Place {
+        let root = LockName::directory(root);
         let way = match &self.named[..] {
             _ if self.recursive => Way::Found(self.top.path_to(root)),
             [] => Way::Here,

@@ -6,7 +6,7 @@ use crate::diff::{Change, ChangeKind, Risk, TextChange, explain_text, risk_of_te
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
-use crate::lockfile::FILE_NAME;
+use crate::lockfile::LockName;
 use crate::outcome::{Body, ItemRule, Outcome, RootOutcome};
 use crate::report::change::{signed_in_short, versions};
 use crate::report::groups::{ChangeGroup, Changed, MOST_NAMES, RootSummary, first_names, root_modules, shared_items};
@@ -55,7 +55,7 @@ pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
         let (file, errors): (_, Vec<&Error>) = match &root.body {
             Ok(Body::Review(review)) => (review.path.clone(), review.inconclusive.iter().collect()),
             Ok(Body::Verified(verified)) => {
-                (root.path.join(FILE_NAME), verified.inconclusive.iter().map(|it| &it.error).collect())
+                (LockName::file(&root.path), verified.inconclusive.iter().map(|it| &it.error).collect())
             }
             _ => continue,
         };
@@ -119,7 +119,7 @@ fn titled(address: Option<&str>, text: &str) -> String {
 }
 
 fn of_error(error: &Error, root: &Path) -> Annotation {
-    let file = error.file.clone().unwrap_or_else(|| root.join(FILE_NAME));
+    let file = error.file.clone().unwrap_or_else(|| LockName::file(root));
     let mut message = error.message.clone();
     for hint in &error.hints {
         message.push_str("; ");

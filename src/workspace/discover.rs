@@ -18,7 +18,7 @@ use crate::disk::below::{self, Calls, SurveyedDirectory};
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::git::ChangedFiles;
-use crate::lockfile::LockFile;
+use crate::lockfile::{LockFile, LockName};
 use crate::parallel;
 use crate::path::worktree::{self, WorkTree};
 use crate::requirements::Requirements;
@@ -35,6 +35,8 @@ pub use units::UnlockedUnits;
 pub struct Discovered {
     /// The root modules, relative to the start of the search, sorted by path.
     pub roots: Vec<PathBuf>,
+    /// The lock files of Atmos instances, each with its directory.
+    pub instances: Vec<(PathBuf, LockName)>,
     /// Directories with a backend that no root module calls, that require a provider, have no lock file, and are not in `roots`.
     pub without_lock: Vec<PathBuf>,
     /// Such directories without a backend that configure a provider.
@@ -64,6 +66,8 @@ pub struct Search<'a> {
     pub exclusions: Option<&'a Exclusions>,
     /// What git tracks; else it is asked.
     pub changes: Option<&'a ChangedFiles>,
+    /// True if lock files of Atmos instances are root modules too.
+    pub instances: bool,
 }
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
@@ -75,8 +79,14 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
     let mut found = Discovered { unread_caller, ..Discovered::default() };
     let units = Arc::default();
-    let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(|place| place.has_lock);
-    let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
+    let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(SurveyedDirectory::has_lock);
+    let has_ordinary = |place: &&SurveyedDirectory| place.locks.contains(&LockName::default());
+    let mut roots: BTreeSet<PathBuf> = locked.iter().filter(has_ordinary).map(|place| place.path.clone()).collect();
+    let of_instances = locked.iter().flat_map(|place| {
+        let names = place.locks.iter().filter(|name| name.is_instance());
+        names.map(|name| (place.path.clone(), name.clone()))
+    });
+    found.instances = of_instances.collect();
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
         let their_calls = read(start, &others, &units);
@@ -130,21 +140,25 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         like_roots.retain(|path| !found.ignored.contains_key(path));
     }
     let of_work_tree = || {
-        let places = roots.iter().chain(&without_lock).chain(&found.unlocked_units.paths);
+        let of_instances = found.instances.iter().map(|(path, _)| path);
+        let places = roots.iter().chain(&without_lock).chain(&found.unlocked_units.paths).chain(of_instances);
         Exclusions::of_work_tree(start, places.map(PathBuf::as_path))
     };
     let exclusions = search.exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
     let top = worktree::absolute(start);
-    let before = roots.len() + without_lock.len();
+    let count = |roots: &BTreeSet<PathBuf>, found: &Discovered| roots.len() + found.instances.len();
+    let before = count(&roots, &found) + without_lock.len();
     roots.retain(|path| !exclusions.cover(&top.join(path)));
+    found.instances.retain(|(path, _)| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
-    found.excluded = before - roots.len() - without_lock.len();
+    found.excluded = before - count(&roots, &found) - without_lock.len();
     like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
     found.unlocked_units.leave_out(&found.ignored, |path| exclusions.cover(&top.join(path)));
     found.ignored.retain(|path, _| !exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));
-    found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && roots.contains(path)).collect();
+    let is_root = |path: &PathBuf| roots.contains(path) || found.instances.iter().any(|(of_it, _)| of_it == path);
+    found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && is_root(path)).collect();
     let errors = survey.unreadable.into_iter().collect();
     let roots = roots.into_iter().collect();
     Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors, ..found })
@@ -172,14 +186,14 @@ pub fn below(directory: &Path) -> Option<Step> {
 
 /// True if a lock file is in a directory or below it.
 pub fn has_root_modules(directory: &Path) -> bool {
-    below::survey(directory, None).is_ok_and(|survey| survey.places.iter().any(|place| place.has_lock))
+    below::survey(directory, None).is_ok_and(|survey| survey.places.iter().any(SurveyedDirectory::has_lock))
 }
 
 /// True if a directory has neither lock file nor configuration, but root modules below it.
 pub fn is_above_root_modules(directory: &Path) -> bool {
     let Ok(survey) = below::survey(directory, None) else { return false };
     let is_here = |place: &SurveyedDirectory| place.path.as_os_str().is_empty();
-    !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
+    !survey.places.iter().any(is_here) && survey.places.iter().any(SurveyedDirectory::has_lock)
 }
 
 pub fn root_modules(directory: &Path) -> Vec<String> {

@@ -21,7 +21,7 @@ use crate::disk::root_files::{self, settings_texts};
 use crate::disk::roots::{self, ModuleAccess};
 use crate::error::{Error, ErrorKind};
 use crate::git::Git;
-use crate::lockfile;
+use crate::lockfile::{self, LockName};
 use crate::path::worktree::{self, Top, WorkTree};
 use crate::path::{links, shown};
 use crate::redact;
@@ -35,7 +35,7 @@ pub use run_settings::{Readings, RootSource, RunSettings, TrustPlace};
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
     let (mut roots, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for directory in scope.directories() {
-        match of_root(&directory, scope) {
+        match of_root(&directory, LockName::default(), scope) {
             // A root module that is named twice is processed once.
             Ok(root) => roots.extend(places.insert(worktree::absolute(&root.root)).then_some(root)),
             Err(error) => errors.push(error),
@@ -52,8 +52,21 @@ pub fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
 
 /// The settings of a root module from a search: the path to open, and the path for reports.
 pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
-    let settings = of_root(root, scope)?;
+    settings_of_lock(root, LockName::default(), shown, scope)
+}
+
+/// The same for a lock file of a directory.
+pub fn settings_of_lock(root: &Path, lock: LockName, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+    let settings = of_root(root, lock, scope)?;
     Ok(RunSettings { path: shown.to_owned(), ..settings })
+}
+
+/// The lock files of Atmos instances in the directory of a root module.
+pub fn instances_beside(root: &RunSettings, scope: &Scope) -> Result<Vec<RunSettings>, Error> {
+    let mut names: Vec<LockName> = files::names_in(&root.root).iter().filter_map(|name| LockName::of(name)).collect();
+    names.retain(LockName::is_instance);
+    names.sort_unstable();
+    names.into_iter().map(|name| settings_of_lock(&root.root, name, &root.path, scope)).collect()
 }
 
 /// Replaces the settings of a root module by settings from outside the working tree. If they name no tool, it is the
@@ -65,7 +78,7 @@ pub fn with_base_settings(
     scope: &Scope,
     known_hosts: Arc<BTreeSet<Hostname>>,
 ) -> RunSettings {
-    let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
+    let clues = || dialect_by_clues(&root.root, &lock_text(&root.lock_file()), &root.variables);
     let by_files = || only_dialect(&root.root);
     let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
     let own = root.settings.unit_environment;
@@ -100,7 +113,7 @@ pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
     Err(Error::new(ErrorKind::Disk, message).hints(near(&root)))
 }
 
-fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+fn of_root(directory: &Path, lock_name: LockName, scope: &Scope) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
     let root = existing_directory(&path)?;
@@ -114,7 +127,8 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
         return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
     }
-    let known = stated(&settings, scope).or_else(|| dialect_by_files(&root, &lock_text(&root)));
+    let known =
+        stated(&settings, scope).or_else(|| dialect_by_files(&root, &lock_text(&root.join(lock_name.as_str()))));
     let by_configuration = || of_cli_config(&environment.variables);
     let dialect = known.or_else(by_configuration).unwrap_or(Dialect::Terraform);
     Ok(RunSettings {
@@ -123,6 +137,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         root,
         place: place.directory,
         path,
+        lock_name,
         dialect,
         is_tool_guessed: known.is_none(),
         settings,
@@ -348,9 +363,9 @@ fn cli_configs(variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (in_home(".terraformrc"), in_home(".tofurc").into_iter().chain(xdg).collect())
 }
 
-/// The text of the lock file. An unreadable one is no clue; the error is reported when the file is used.
-fn lock_text(root: &Path) -> Vec<u8> {
-    root_files::read_lock_file(&root.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default()
+/// The text of a lock file. An unreadable one is no clue; the error is reported when the file is used.
+fn lock_text(file: &Path) -> Vec<u8> {
+    root_files::read_lock_file(file).ok().flatten().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -368,7 +383,8 @@ mod clues_tests {
         };
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
-        let dialect = || dialect_by_clues(&root, &lock_text(&root), &Variables::from_iter(set));
+        let dialect =
+            || dialect_by_clues(&root, &lock_text(&root.join(lockfile::FILE_NAME)), &Variables::from_iter(set));
         write(root.join("main.tofu"), "");
         write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
         assert_eq!(dialect(), Dialect::OpenTofu);

@@ -6,12 +6,12 @@ use std::sync::{Arc, LazyLock};
 use super::discover::below;
 use super::{ProviderNames, RunSettings};
 use crate::config::RootKind;
-use crate::disk::root_files;
 use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, unlisted_host};
+use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Position, Rule};
+use crate::finding::{Finding, Location, Position, Rule};
 use crate::git::Git;
-use crate::lockfile::{Decoded, FILE_NAME, LockFile, Spans, decode, likely_dialect};
+use crate::lockfile::{Decoded, FILE_NAME, LockFile, LockName, Spans, decode, likely_dialect};
 use crate::requirements::Requirements;
 use crate::step::{Step, Value};
 
@@ -118,6 +118,7 @@ impl Root {
         if tree.kind.traits().only_origin {
             self.settings.settings.source = None;
         }
+        let tree = if self.settings.lock_name.is_instance() { of_instance(tree, &self.settings) } else { tree };
         Self { tree: Some(tree), ..self }
     }
 
@@ -158,10 +159,12 @@ impl Root {
                 format!("{what} not read, so not compared with the lock file: {reason}"),
             )
         };
+        let lock_name = &self.settings.lock_name;
         let Some(tree) = &self.tree else {
-            let none = finding("the requirements are", &UnreadReason::NoConfiguration.to_string())
-                .in_file(FILE_NAME)
-                .at(Position::default());
+            let reason =
+                if lock_name.is_instance() { UnreadReason::AtmosInstance } else { UnreadReason::NoConfiguration };
+            let none = finding("the requirements are", &reason.to_string());
+            let none = none.in_file(lock_name.as_str()).at(Position::default());
             return self.lock.iter().map(|_| none.clone()).collect();
         };
         let what = if tree.requirements.is_empty() { "the requirements are" } else { "a part of the requirements is" };
@@ -215,9 +218,23 @@ impl Root {
     }
 }
 
+/// The configuration of the directory as that of an Atmos instance, which may require more.
+fn of_instance(tree: Arc<Tree>, settings: &RunSettings) -> Arc<Tree> {
+    let mut tree = Arc::unwrap_or_clone(tree);
+    let place = Location { file: Path::new(settings.lock_name.as_str()).into(), position: Position::default() };
+    tree.unread_parts.push(UnreadReason::AtmosInstance.at(&place));
+    tree.complete = false;
+    Arc::new(tree)
+}
+
 /// The error for a missing lock file: its shown path, and its directory to look for root modules below.
 pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
+    if files::names_in(directory).iter().any(|name| LockName::of(name).is_some_and(|name| name.is_instance())) {
+        return error.hint(
+            "Atmos copies the lock file of an instance there before it runs `init`: this command leaves those alone",
+        );
+    }
     match below(directory) {
         Some(hint) => error.hint(hint),
         None => error.hint(step!("run `tflock lock`, or name the root module with `-C DIR`")),

@@ -14,7 +14,7 @@ use crate::disk::roots::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
-use crate::lockfile::{self, Decoded, decode};
+use crate::lockfile::{Decoded, LockName, decode};
 use crate::requirements::{is_in_stack, module_name};
 use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
 
@@ -54,6 +54,8 @@ pub struct RunSettings {
     /// The path as shown in reports: relative to the top of the working tree, empty at the top. Outside of git as the
     /// user named it, empty for the directory of the process.
     pub path: PathBuf,
+    /// The lock file, of which a directory may have several.
+    pub lock_name: LockName,
     /// The limit for reading settings and for writing: the top of the working tree, or the root module.
     pub boundary: PathBuf,
     pub dialect: Dialect,
@@ -89,12 +91,17 @@ pub struct RootSource {
 impl RunSettings {
     /// The path to open.
     pub fn lock_file(&self) -> PathBuf {
-        self.root.join(lockfile::FILE_NAME)
+        self.root.join(self.lock_name.as_str())
     }
 
     /// The path as shown in reports.
     pub fn lock_file_shown(&self) -> PathBuf {
-        self.path.join(lockfile::FILE_NAME)
+        self.path.join(self.lock_name.as_str())
+    }
+
+    /// What reports call it: its path; of an Atmos instance that of the lock file.
+    pub fn name(&self) -> PathBuf {
+        if self.lock_name.is_instance() { self.lock_file_shown() } else { self.path.clone() }
     }
 
     /// True if the tool takes addresses of Terraform's registry in a state for those of `OpenTofu`'s.

@@ -8,6 +8,7 @@ mod advised_worlds;
 mod altered;
 mod arrows;
 mod at_once;
+mod atmos;
 mod attack;
 mod audit;
 mod cache;

@@ -519,30 +519,3 @@ fn a_clone_of_which_nothing_is_checked_out_is_not_judged() {
     let run = workspace.tflock(&registry, ["verify", "-r", "-C", "bare-tree", "--base", "HEAD~1", "--offline"]);
     assert!(!run.stderr.contains("is checked out"), "{run}");
 }
-
-/// Atmos copies such a file over the ordinary one, so a change of it must not pass unseen.
-#[test]
-fn a_changed_lock_file_of_an_atmos_instance_is_not_passed() {
-    let registry = honest();
-    let workspace = repository(&registry);
-    for name in [".dev-vpc.terraform.lock.hcl", ".DEV.Terraform.Lock.hcl"] {
-        let path = format!("app/{name}");
-        workspace.write(&path, &workspace.read(&format!("app/{LOCK}")));
-        commit(&workspace, "an instance");
-        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
-        gate(&workspace, &registry, &["-r"]).ended_with(0);
-        edit(&workspace, &path, |text| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
-        commit(&workspace, "change");
-        let judged = gate(&workspace, &registry, &["-r"]).ended_with(4);
-        assert!(judged.stdout.contains(&format!("\"path\": \"{path}\"")), "{judged}");
-        // Earlier runs know no more of it.
-        assert!(!judged.stdout.contains("earlier runs"), "{judged}");
-        gate(&workspace, &registry, &["-r", "--inconclusive", "warn"]).ended_with(0);
-    }
-    for other in ["app/x.terraform.lock.hcl", "app/.terraform.lock.hcl.orig"] {
-        workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
-        workspace.write(other, "x");
-        commit(&workspace, "no instance");
-        gate(&workspace, &registry, &["-r"]).ended_with(0);
-    }
-}

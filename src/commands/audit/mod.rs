@@ -94,7 +94,7 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
         scope,
         args.recursive,
         Unlocked::Opened,
-        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) },
+        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes), instances: true },
     )?
     .or_none()?;
     let roots = open(&targets, base.as_ref(), scope)?.roots;

@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::Error;
 use crate::git::{Commit, Git, GitTree};
-use crate::lockfile::FILE_NAME;
+use crate::lockfile::{FILE_NAME, LockName};
 use crate::modulelock;
 use crate::path::shown;
 use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
@@ -183,9 +183,10 @@ impl History {
     /// The lock files of either side in the directory of `lock_file` or below it.
     fn below(&self, lock_file: &str) -> Result<Vec<String>, Error> {
         let directory = lock_file.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
+        let is_lock_file = |name: &str| LockName::of(name).is_some();
         let lock_files = |point: &Point| -> Vec<String> {
             let paths = point.tree.below(self.git.directory());
-            paths.filter(|path| path.rsplit('/').next() == Some(FILE_NAME)).map(str::to_owned).collect()
+            paths.filter(|path| path.rsplit('/').next().is_some_and(is_lock_file)).map(str::to_owned).collect()
         };
         let mut paths = self.old.as_ref().map(lock_files).unwrap_or_default();
         paths.extend(match &self.new {

@@ -123,7 +123,7 @@ fn release(text: &str) -> Result<(String, Version), String> {
 
 pub fn lock(args: &LockArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let publishing = args.publish.then(|| Publishing::of(args.index.as_deref(), services)).transpose()?;
-    let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
+    let targets = Targets::with_instances(&services.scope, args.below.recursive, Unlocked::created(args.create))?;
     let directories = targets.directories();
     let without = if args.create { without_lock_file(&targets) } else { Vec::new() };
     let mut outcome = run(&args.request(), &targets, services);

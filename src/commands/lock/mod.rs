@@ -219,7 +219,7 @@ impl LockRoots<'_> {
             }
             Preparation::Repair(repair) => {
                 let RootRepair { providers, lost, base } =
-                    repair.roots.get(&root.settings().path).cloned().unwrap_or_default();
+                    repair.roots.get(&root.settings().name()).cloned().unwrap_or_default();
                 root.restrict_to(providers);
                 restoring::restore(root, lost, &base)?;
                 root.prepared.is_of_base = true;
@@ -290,7 +290,7 @@ impl LockRoots<'_> {
             if let Some(Err(Refusal::Error(error))) = answers.remove(&addr) {
                 let known = (&job.root.requirements, &job.root.lock);
                 let error =
-                    decision::unknown_provider(error, known, &job.root.settings().path, job.root.source.dialect);
+                    decision::unknown_provider(error, known, &job.root.settings().name(), job.root.source.dialect);
                 errors.push(Error { hints: overridden(&addr, &directory), ..error });
             }
             job.open.remove(&addr);

@@ -392,9 +392,9 @@ fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {
     RootEdit { place: settings.root.join(&texts.path), shown, texts }
 }
 
-/// Reads the lock file and, unless `from_lock`, the configuration.
+/// Reads the lock file and, unless `from_lock`, the configuration. What an Atmos instance requires, its configuration does not say.
 fn read(settings: &RunSettings, request: &LockRequest) -> Result<Root, Error> {
-    if request.from_lock {
+    if request.from_lock || settings.lock_name.is_instance() {
         let root = Root::of_lock_file(settings)?;
         root.locked()?;
         return Ok(root);

@@ -95,7 +95,8 @@ const CONFIG: [(&str, &str); 3] = [
 ];
 
 fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
-    let stored = root_files::update_attributes(repository.top(), interrupt, with_lines)?;
+    let has_instances = repository.has_instances();
+    let stored = root_files::update_attributes(repository.top(), interrupt, |text| with_lines(text, has_instances))?;
     for (key, value) in CONFIG {
         let writing = interrupt.writing()?;
         repository.set_config(key, value)?;
@@ -134,7 +135,7 @@ fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     for (key, wanted) in CONFIG {
         settings.push(GitSetting { name: key.to_owned(), found: repository.config(key)?, wanted });
     }
-    for (file, attributes) in wanted() {
+    for (file, attributes) in wanted(repository.has_instances()) {
         for (name, wanted) in attributes {
             let found = repository.attribute(name, file)?;
             let found = (found != "unspecified").then_some(found);

@@ -63,7 +63,7 @@ pub(crate) struct MirrorArgs {
 
 pub fn mirror(args: &MirrorArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    let targets = Targets::of(scope, args.recursive, Unlocked::Opened)?.or_none()?;
+    let targets = Targets::with_instances(scope, args.recursive, Unlocked::Opened)?.or_none()?;
     let roots = open(&targets, None, scope)?.whole();
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));

@@ -15,7 +15,8 @@ use crate::commands::lock::LockRoot;
 use crate::commands::lock::request::{LockRequest, OfferedVersions};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
-use crate::disk::{below, root_files};
+use crate::disk::below::{self, SurveyedDirectory};
+use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::Git;
@@ -66,8 +67,10 @@ fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
 /// The providers of all lock files except `others`.
 pub(in crate::commands) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) -> BTreeSet<ProviderAddr> {
     let places = below::survey(directory, None).map(|survey| survey.places).unwrap_or_default();
-    let files = places.into_iter().filter(|place| place.has_lock);
-    let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
+    let of_place = |place: SurveyedDirectory| -> Vec<PathBuf> {
+        place.locks.iter().map(|name| directory.join(&place.path).join(name.as_str())).collect()
+    };
+    let files = places.into_iter().flat_map(of_place);
     let files = files.filter(|file| !others.contains(file));
     let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| root_files::read_lock_file(&file).ok().flatten()).collect();
     let locked = texts.iter().filter_map(|bytes| lockfile::decode(bytes, likely_dialect(bytes)).ok());
@@ -79,11 +82,11 @@ type LocksBelow = Vec<(PathBuf, Result<Decoded, Vec<Finding>>)>;
 /// Each lock file below a directory, with the path of its own directory from there.
 pub(in crate::commands) fn locks_below(top: &Path) -> Result<LocksBelow, Error> {
     let mut locks = Vec::new();
-    for place in below::survey(top, None)?.places.into_iter().filter(|place| place.has_lock) {
-        let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(lockfile::FILE_NAME))? else {
-            continue;
-        };
-        locks.push((place.path, lockfile::decode(&bytes, likely_dialect(&bytes))));
+    for place in below::survey(top, None)?.places {
+        for name in &place.locks {
+            let Some(bytes) = root_files::read_lock_file(&top.join(&place.path).join(name.as_str()))? else { continue };
+            locks.push((place.path.clone(), lockfile::decode(&bytes, likely_dialect(&bytes))));
+        }
     }
     Ok(locks)
 }

@@ -11,15 +11,16 @@ use crate::disk::roots::kind_of;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::git::ChangedFiles;
+use crate::lockfile::{self, LockName};
 use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
+use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::settings::Variables;
 use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::{Search, UnlockedUnits, discover};
 use crate::workspace::ignored::{self, IgnoredLockFile, IgnoredLockFiles};
-use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
-use crate::{lockfile, parallel};
+use crate::workspace::{RunSettings, Scope, instances_beside, named_roots, settings_of_lock};
 
 /// Variables by which Terragrunt reads something else than its units say.
 const OF_TERRAGRUNT: [&str; 6] =
@@ -88,14 +89,19 @@ impl Unlocked {
 enum TargetPlace {
     /// Named by the user: the settings are read before the run begins.
     Named(Box<RunSettings>),
-    /// Found: the settings are read when tflock opens the root module.
-    Found(PathBuf),
+    /// Found: the settings are read when tflock opens the root module, which is a directory and one of its lock files.
+    Found(PathBuf, LockName),
 }
 
 impl<'a> Targets<'a> {
     /// The root modules of `-C`, or with `-r` those below its directories.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
         Self::within(scope, recursive, unlocked, Search::default())
+    }
+
+    /// The same with the lock files of Atmos instances.
+    pub fn with_instances(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
+        Self::within(scope, recursive, unlocked, Search { instances: true, ..Search::default() })
     }
 
     /// Like `of`, with what the search need not find out.
@@ -107,8 +113,12 @@ impl<'a> Targets<'a> {
             }
         } else {
             for root in named_roots(scope)? {
-                targets.paths.push(root.path.clone());
-                targets.places.push(TargetPlace::Named(Box::new(root)));
+                let instances = if search.instances { instances_beside(&root, scope)? } else { Vec::new() };
+                let own = (instances.is_empty() || root.lock_file().exists()).then_some(root);
+                for root in own.into_iter().chain(instances) {
+                    targets.paths.push(root.name());
+                    targets.places.push(TargetPlace::Named(Box::new(root)));
+                }
             }
         }
         Ok(targets)
@@ -119,7 +129,7 @@ impl<'a> Targets<'a> {
         Self {
             scope,
             changes: None,
-            paths: roots.iter().map(|root| root.path.clone()).collect(),
+            paths: roots.iter().map(RunSettings::name).collect(),
             places: roots.into_iter().map(|root| TargetPlace::Named(Box::new(root))).collect(),
             found,
             outcomes: Vec::new(),
@@ -149,6 +159,8 @@ impl<'a> Targets<'a> {
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
         let nothing = nothing && found.withheld.is_empty() && found.unlocked_units.is_empty();
+        let instances = if search.instances { std::mem::take(&mut found.instances) } else { Vec::new() };
+        let nothing = nothing && instances.is_empty();
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked, &found.ignored));
         }
@@ -161,7 +173,14 @@ impl<'a> Targets<'a> {
             let shown = at(&prefix, &path);
             // Two searches may overlap.
             if known.insert(shown.clone()) {
-                self.places.push(TargetPlace::Found(start.join(path)));
+                self.places.push(TargetPlace::Found(start.join(path), LockName::default()));
+                self.paths.push(shown);
+            }
+        }
+        for (path, name) in instances {
+            let shown = at(&prefix, &path).join(name.as_str());
+            if known.insert(shown.clone()) {
+                self.places.push(TargetPlace::Found(start.join(path), name));
                 self.paths.push(shown);
             }
         }
@@ -234,11 +253,20 @@ impl<'a> Targets<'a> {
         outcome.notes.extend(ignored::sentence(&all).map(|sentence| format!("{sentence}: {}", ignored::WAYS_ON)));
     }
 
+    /// The directory of a root module as shown in reports.
+    fn directory_shown(&self, at: usize) -> &Path {
+        match &self.places[at] {
+            TargetPlace::Found(_, name) if name.is_instance() => self.paths[at].parent().unwrap_or(Path::new("")),
+            TargetPlace::Named(settings) => &settings.path,
+            TargetPlace::Found(..) => &self.paths[at],
+        }
+    }
+
     /// The kind of a root module.
     pub fn kind(&self, at: usize) -> RootKind {
         let known = match &self.places[at] {
             TargetPlace::Named(settings) => return kind_of(&settings.root, settings.dialect).unwrap_or_default(),
-            TargetPlace::Found(_) => self.kinds.get(&self.paths[at]).copied().unwrap_or_default(),
+            TargetPlace::Found(..) => self.kinds.get(self.directory_shown(at)).copied().unwrap_or_default(),
         };
         let is_certain = known != RootKind::Stack;
         let of_tool = || self.settings(at).ok().and_then(|settings| kind_of(&settings.root, settings.dialect));
@@ -338,7 +366,7 @@ impl<'a> Targets<'a> {
         for (shown, place) in found {
             if known.insert(shown.clone()) {
                 self.paths.push(shown);
-                self.places.push(TargetPlace::Found(place));
+                self.places.push(TargetPlace::Found(place, LockName::default()));
             }
         }
     }
@@ -350,7 +378,7 @@ impl<'a> Targets<'a> {
         }
         let is_left = |known: &TargetPlace| match known {
             TargetPlace::Named(settings) => !places.contains(&settings.place),
-            TargetPlace::Found(root) => !places.contains(&worktree::absolute(root)),
+            TargetPlace::Found(root, _) => !places.contains(&worktree::absolute(root)),
         };
         let known = std::mem::take(&mut self.paths).into_iter().zip(std::mem::take(&mut self.places));
         (self.paths, self.places) = known.filter(|(_, place)| is_left(place)).unzip();
@@ -374,7 +402,9 @@ impl<'a> Targets<'a> {
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
         let mut settings = match &self.places[at] {
             TargetPlace::Named(settings) => (**settings).clone(),
-            TargetPlace::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
+            TargetPlace::Found(root, name) => {
+                settings_of_lock(root, name.clone(), self.directory_shown(at), self.scope)?
+            }
         };
         settings.readings.roots = self.paths.len();
         if let Ok(mut dialects) = self.dialects.lock()
@@ -399,7 +429,7 @@ impl<'a> Targets<'a> {
     pub fn directories(&self) -> Vec<PathBuf> {
         let directory = |place: &TargetPlace| match place {
             TargetPlace::Named(settings) => settings.root.clone(),
-            TargetPlace::Found(root) => root.clone(),
+            TargetPlace::Found(root, _) => root.clone(),
         };
         self.places.iter().map(directory).collect()
     }
@@ -469,8 +499,7 @@ impl<'a> Targets<'a> {
         roots: &[RunSettings],
         bodies: impl Iterator<Item = Result<Body, Error>>,
     ) -> Outcome {
-        let of_root =
-            |(root, body): (&RunSettings, _)| RootOutcome { path: root.path.clone(), body, findings: Vec::new() };
+        let of_root = |(root, body): (&RunSettings, _)| RootOutcome { path: root.name(), body, findings: Vec::new() };
         let roots = roots.iter().zip(bodies).map(of_root);
         self.outcome_of(command, roots.chain(self.failed()))
     }
@@ -482,7 +511,7 @@ impl<'a> Targets<'a> {
 
     /// True if the report lists root modules, even if there is only one.
     pub fn many(&self) -> bool {
-        self.found || self.scope.many()
+        self.found || self.scope.many() || self.paths.len() > 1
     }
 }
 
@@ -505,6 +534,12 @@ fn none_below(start: &Path, unlocked: Unlocked, ignored: &IgnoredLockFiles) -> E
             "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider"
         );
         return failed(format!("no lock file {place} (files that Git ignores do not count)")).hint(hint);
+    }
+    if let Some((path, name)) = creatable.instances.first() {
+        let file = shown(&path.join(name.as_str()));
+        return failed(format!(
+            "no lock file {place} but those of Atmos instances, such as {file}, which this command leaves alone"
+        ));
     }
     if !creatable.withheld.is_empty() || !creatable.unlocked_units.is_empty() {
         return failed(format!("no lock file {place}"));

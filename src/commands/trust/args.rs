@@ -177,11 +177,7 @@ fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
 }
 
 fn init(recursive: bool, provenance: bool, services: &Services<'_>) -> Result<Outcome, Error> {
-    let roots = if recursive {
-        Targets::of(&services.scope, true, Unlocked::Reported)?.all_settings()?
-    } else {
-        services.named_roots()?
-    };
+    let roots = Targets::with_instances(&services.scope, recursive, Unlocked::Reported)?.all_settings()?;
     let dialect = one_dialect(&roots);
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));

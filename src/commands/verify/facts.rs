@@ -19,7 +19,7 @@ use crate::finding::{Finding, Rule};
 use crate::git::TrackedFiles;
 use crate::hash::archive::Threads;
 use crate::hash::{HashScheme, PackageHash};
-use crate::lockfile::{LockEntry, LockFile};
+use crate::lockfile::{LockEntry, LockFile, LockName};
 use crate::path::{ambiguous_names, worktree};
 use crate::platform::Platform;
 use crate::query::Session;
@@ -257,12 +257,17 @@ fn hashes(package: &LocalPackage) -> Result<Vec<PackageHash>, PackageError> {
 
 /// The findings about tracked paths of one working tree.
 pub(super) fn of_names<'a>(tracked: impl Iterator<Item = &'a str> + Clone) -> Vec<Finding> {
-    let found = ambiguous_names(tracked, is_read).into_iter();
+    let is_ours = |name: &str| is_read(name) || LockName::of(name).is_some();
+    let found = ambiguous_names(tracked.clone(), is_ours).into_iter();
     let finding = |path: &str, read_as: &str| {
         let message = format!("{path} is one name with {read_as} on macOS or Windows, which tflock reads");
         Finding::new(Rule::AmbiguousName, message).in_file(path)
     };
-    found.map(|name| finding(name.path, &name.read_as)).collect()
+    let of_instances = tracked.filter(|path| path.rsplit('/').next().is_some_and(LockName::is_elsewhere));
+    let of_instances = of_instances.map(|path| finding(path, &path.to_lowercase()));
+    let mut all: Vec<Finding> = found.map(|name| finding(name.path, &name.read_as)).collect();
+    all.extend(of_instances.filter(|other| !all.iter().any(|known| known.file == other.file)).collect::<Vec<_>>());
+    all
 }
 
 /// The findings about all working trees of a run, each by the settings of its first root module.

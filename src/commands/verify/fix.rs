@@ -135,11 +135,11 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
 
 /// The providers to repair, by root module; none for its text alone. What was found before was tried before.
 fn repairs(found: &Outcome, before: &[RootOutcome], judged: &GateRoots) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
-    let judged: BTreeMap<&Path, &GateRoot> = opened(judged).map(|root| (&*root.settings().path, root)).collect();
+    let judged: BTreeMap<PathBuf, &GateRoot> = opened(judged).map(|root| (root.settings().name(), root)).collect();
     let before: BTreeMap<&Path, &RootOutcome> = before.iter().map(|root| (&*root.path, root)).collect();
     let mut repairs: BTreeMap<PathBuf, BTreeSet<ProviderAddr>> = BTreeMap::new();
     for root in &found.roots {
-        let Some(judged) = judged.get(&*root.path) else { continue };
+        let Some(judged) = judged.get(&root.path) else { continue };
         let before = before.get(&*root.path);
         let is_new = |finding: &&Finding| before.is_none_or(|before| !has(before, finding));
         for finding in root.findings.iter().filter(|finding| finding.is_repairable()).filter(is_new) {
@@ -169,10 +169,10 @@ fn repair(
 ) -> (bool, Vec<String>) {
     let (mut pins, mut repaired, mut settings) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for root in opened(judged) {
-        let Some(providers) = repairs.get(&root.settings().path) else { continue };
+        let Some(providers) = repairs.get(&root.settings().name()) else { continue };
         let run = root.settings().clone();
         pins.insert(run.trust.clone(), root.trusted().cloned().unwrap_or_default());
-        repaired.insert(run.path.clone(), repair_of(root, providers));
+        repaired.insert(run.name(), repair_of(root, providers));
         settings.push(run);
     }
     let targets = Targets::of_settings(&services.scope, settings, found);

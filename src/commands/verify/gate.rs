@@ -31,7 +31,7 @@ use crate::path::{self, shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::{Step, Template};
-use crate::verify::{Completion, InstalledCount, Unanswered, Verified};
+use crate::verify::{Completion, InstalledCount, Verified};
 use crate::words::{counted, first_of};
 use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
@@ -52,15 +52,13 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let options = args.options();
     let base = args.base().map(|base| Base::open(scope, &base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let search = Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes) };
+    let search = Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes), instances: true };
     let mut targets = Targets::within(scope, args.recursive, Unlocked::Opened, search)?;
     if base.is_some() && !scope.offline {
         outside(services)?;
     }
-    let mut not_read = Vec::new();
     if let Some(base) = &base {
         add_gone(base, exclusions.as_ref(), &mut targets, scope);
-        not_read = add_instances(base, exclusions.as_ref(), &mut targets, (scope, options.tolerate_inconclusive));
     } else {
         // The change may have removed the last root module.
         targets = match targets.or_none() {
@@ -132,7 +130,6 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
     notes.extend(base.as_ref().map(Base::settings_changes).unwrap_or_default());
     notes.extend(not_judged(&nested));
-    notes.extend(not_read);
     notes.extend(of_units);
     notes.extend(targets.notes_on_units());
     notes.extend(targets.note_on_ignored());
@@ -160,31 +157,6 @@ fn unlooked(mut outcome: Outcome, has_base: bool, targets: &Targets<'_>) -> Outc
     let is_named = outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing);
     outcome.code = if has_base || is_named { ExitCode::Done } else { ExitCode::Failed };
     outcome
-}
-
-/// True for the lock file of an Atmos instance.
-fn is_instance(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(lockfile::is_of_instance)
-}
-
-/// Adds the lock files of Atmos instances that a change touches: nothing is known of them. Those that the options let pass are notes.
-fn add_instances(
-    base: &Base,
-    exclusions: Option<&Exclusions>,
-    targets: &mut Targets<'_>,
-    (scope, is_tolerated): (&Scope, bool),
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (path, error) in base.instances(&starts(scope), exclusions) {
-        if is_tolerated {
-            notes.push(format!("inconclusive: {error}"));
-        } else {
-            let unanswered = Unanswered { error, changed: false };
-            let verified = Verified { inconclusive: vec![unanswered], ..verified(base) };
-            targets.outcomes.push(RootOutcome::of(path, Body::Verified(verified)));
-        }
-    }
-    notes
 }
 
 /// The outcome where there is no root module at all.
@@ -409,8 +381,6 @@ fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: u
     let mut notes: Notes = if offline { unchecked(outcome).into_iter().collect() } else { Notes::default() };
     notes.extend(judged_by);
     let is_down = |root: &RootOutcome| match &root.body {
-        // What is not read yet is not known to earlier runs either.
-        Ok(Body::Verified(_)) if is_instance(&root.path) => false,
         Ok(Body::Verified(verified)) => verified.inconclusive.iter().any(|it| it.error.kind == ErrorKind::Unavailable),
         _ => false,
     };

@@ -208,8 +208,8 @@ impl Judging<'_> {
 
 fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
     let (verified, mut findings) = of_root(root, by);
-    let path = &root.settings().path;
-    findings.retain(|finding| !by.verdict.explains(path, finding.rule));
+    let name = root.settings().name();
+    findings.retain(|finding| !by.verdict.explains(&name, finding.rule));
     let findings = remedies::remedied(findings, root, by.known, &by.searches);
     // For a doubtful release, and for a hash that no package has, the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());

@@ -12,7 +12,9 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, add_paths_of_unit, file_from};
+use crate::disk::roots::{
+    MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, UnreadReason, add_paths_of_unit, file_from,
+};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -193,7 +195,7 @@ impl GateRoot {
         if !change.before.is_empty() && (may_need_one || text.iter().any(is_missing)) {
             text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
-            let lost = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
+            let lost = Finding::new(Rule::LockFileRemoved, message).in_file(self.settings().lock_name.as_str());
             text.push(lost.at(Position::default()).filled(Hole::Revision, change.base.short()));
         }
         text.extend(found);
@@ -350,6 +352,7 @@ impl GateRoot {
             spans: &NOWHERE,
             requirements: self.requirements(),
             kind: self.tree().map(|tree| tree.kind).unwrap_or_default(),
+            is_instance: self.settings().lock_name.is_instance(),
             // Without requirements: whether more are not known because of an error.
             complete: match self.requirements() {
                 Some(_) => self.tree().is_none_or(|tree| tree.complete),
@@ -395,7 +398,9 @@ impl ReadingVerdict {
     fn denies(&self, finding: &Finding) -> bool {
         let is_same =
             |new: &Finding| (new.rule, new.message(), &new.file) == (finding.rule, finding.message(), &finding.file);
-        self.denies_unread && finding.rule == Rule::RequirementsUnread || self.new_overrides.iter().any(is_same)
+        let is_unread = finding.rule == Rule::RequirementsUnread
+            && !finding.message().ends_with(&UnreadReason::AtmosInstance.to_string());
+        self.denies_unread && is_unread || self.new_overrides.iter().any(is_same)
     }
 }
 

@@ -8,11 +8,14 @@
 
 mod content;
 mod encode;
+mod name;
 mod syntax;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+
+pub use name::{FILE_NAME, LockName, NAME_PATTERNS};
 
 pub use encode::{StacksHeader, detect_dialect, header_dialect as detect_header, likely_dialect};
 
@@ -29,16 +32,6 @@ use syntax::{LockText, parse};
 /// look is needed.
 pub fn is_canonical(text: &[u8], dialect: Dialect) -> bool {
     syntax::holds(text, dialect)
-}
-
-/// The name of the file in every root module.
-pub const FILE_NAME: &str = ".terraform.lock.hcl";
-
-/// True for the lock file of an Atmos instance, `.NAME.terraform.lock.hcl`: Atmos copies it over the other one before `init`. On
-/// systems that do not tell upper from lower case any spelling counts.
-pub fn is_of_instance(name: &str) -> bool {
-    let folded = name.to_lowercase();
-    folded.strip_prefix('.').is_some_and(|rest| rest.len() > FILE_NAME.len() && rest.ends_with(FILE_NAME))
 }
 
 /// What a dependency lock file says: one entry for each provider.

@@ -40,6 +40,8 @@ fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> 
     let findings = missing.map(|(addr, requirement)| {
         let message = format!("the lock file has no entry for {addr}, which the configuration requires");
         let finding = Finding::new(Rule::EntryMissing, message).about(addr);
+        let finding =
+            if subject.is_instance { finding.unless_stated(Level::Warn).remedied_by(OF_INSTANCE) } else { finding };
         match requirement.origins.first() {
             Some(origin) => finding.in_file(&origin.file).at(origin.position),
             None => finding.at(Position::default()),
@@ -69,6 +71,9 @@ fn lost(subject: &Subject<'_>) -> Vec<Finding> {
     dropped.collect()
 }
 
+/// What to do about an entry that the lock file of an Atmos instance lacks.
+const OF_INSTANCE: &str = "Let Atmos run `init` for the instance, and commit the lock file that it copies back.";
+
 /// What to do about an entry that was removed.
 const REMOVED: &str =
     "If the provider is still used, restore the entry from the base: `init` records what it is served.";
@@ -79,6 +84,7 @@ impl JudgedEntry<'_> {
         if let Some(requirements) = self.subject.requirements {
             match requirements.get(self.addr) {
                 Some(requirement) => findings.extend(self.requirement(requirement)),
+                None if self.subject.is_instance => findings.push(self.unrequired_by_instance().at(self.spans.block)),
                 None if self.subject.complete => findings.push(self.unrequired().at(self.spans.block)),
                 None => {}
             }
@@ -90,6 +96,13 @@ impl JudgedEntry<'_> {
         findings.extend(self.pins_nothing());
         findings.extend(self.platforms());
         findings
+    }
+
+    fn unrequired_by_instance(&self) -> Finding {
+        let message =
+            format!("{} is not required by the configuration here; what Atmos adds may require it", self.name());
+        let remedy = "Nothing is to be done if the YAML of the instance requires it.";
+        self.find(Rule::PossiblyFromState, message).remedied_by(remedy)
     }
 
     fn unrequired(&self) -> Finding {
@@ -117,7 +130,14 @@ impl JudgedEntry<'_> {
                 "the locked version {} does not match the version constraint \"{wanted}\" of the configuration",
                 self.entry.version,
             );
-            return Some(self.find(Rule::VersionNotAllowed, message).at(self.version_at()));
+            let finding = self.find(Rule::VersionNotAllowed, message).at(self.version_at());
+            if self.subject.is_instance {
+                let finding = finding.unless_stated(Level::Note).remarked("Atmos may override the constraint");
+                return Some(
+                    finding.remedied_by("Compare the version with the constraint in the YAML of the instance."),
+                );
+            }
+            return Some(finding);
         }
         let is_recorded = !self.subject.kind.traits().has_stacks_header;
         if !is_recorded || !self.subject.complete || *wanted == self.entry.constraints {

@@ -67,6 +67,8 @@ pub struct Subject<'a> {
     pub requirements: Option<&'a Requirements>,
     /// What reads the configuration.
     pub kind: RootKind,
+    /// True for the lock file of an Atmos instance: YAML that is not read may add requirements, and override constraints.
+    pub is_instance: bool,
     /// False if the configuration cannot be known whole: then nothing is said about entries that nothing requires.
     pub complete: bool,
     /// The settings.

@@ -93,6 +93,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
         spans,
         requirements: None,
         kind: crate::config::RootKind::Module,
+        is_instance: false,
         complete: true,
         settings: &settings,
         dialect: Dialect::Terraform,

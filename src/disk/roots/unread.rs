@@ -11,6 +11,8 @@ use crate::value::Unevaluated;
 pub enum UnreadReason {
     /// There is a lock file alone.
     NoConfiguration,
+    /// The lock file is one of an Atmos instance.
+    AtmosInstance,
     /// A component or a nested stack is in a registry of components, whose protocol is not public.
     ComponentRegistry { name: String, source: String },
     /// The source or the version of a module depends on what only the tool evaluates.
@@ -21,7 +23,7 @@ pub enum UnreadReason {
 
 impl UnreadReason {
     /// The part of the configuration at a place that is not read for this reason.
-    pub(super) fn at(&self, place: &Location) -> UnreadPart {
+    pub fn at(&self, place: &Location) -> UnreadPart {
         UnreadPart { reason: self.to_string(), place: place.clone() }
     }
 }
@@ -29,6 +31,9 @@ impl UnreadReason {
 impl fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::AtmosInstance => {
+                f.write_str("this is the lock file of an Atmos instance, and tflock does not read what its YAML adds")
+            }
             Self::NoConfiguration => f.write_str("there is no configuration in this directory"),
             Self::ComponentRegistry { name, source } => {
                 write!(f, "{name} comes from a component registry ({source}), and tflock reads those of modules only")

@@ -15,6 +15,7 @@ use crate::config::RootKind;
 use crate::error::{Error, ExitCode};
 use crate::finding::{Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::LockName;
 use crate::outcome::{Body, Listed, Outcome, Required, RootOutcome, WorkTreeFindings};
 use crate::report::groups::Changed;
 use crate::report::layout::hidden;
@@ -101,9 +102,9 @@ impl Serialize for Listing<'_> {
         let of_tree = |tree: &WorkTreeFindings| {
             let verified = Verified { base: tree.base.clone(), ..Verified::default() };
             let findings = tree.findings.clone();
-            in_list(&RootOutcome { findings, ..RootOutcome::of("", Body::Verified(verified)) }, None)
+            in_list(&RootOutcome { findings, ..RootOutcome::of("", Body::Verified(verified)) }, None, true)
         };
-        let of_root = |root: &RootOutcome| in_list(root, self.0.kinds.get(&root.path));
+        let of_root = |root: &RootOutcome| in_list(root, self.0.kinds.get(&root.path), false);
         serializer.collect_seq(self.0.work_tree.iter().map(of_tree).chain(self.0.roots.iter().map(of_root)))
     }
 }
@@ -119,8 +120,12 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for Each<I> {
 }
 
 /// A root module in a list of several.
-fn in_list(root: &RootOutcome, kind: Option<&RootKind>) -> Value {
-    let mut object = Map::from_iter([("path".to_owned(), json!(shown(&root.path)))]);
+fn in_list(root: &RootOutcome, kind: Option<&RootKind>, is_whole: bool) -> Value {
+    let mut object = Map::from_iter([("path".to_owned(), json!(shown(LockName::directory(&root.path))))]);
+    // A review names its file itself, and the working tree as a whole has none.
+    if !matches!(root.body, Ok(Body::Review(_))) && !is_whole {
+        object.insert("lock_file".to_owned(), json!(shown(&LockName::file(&root.path))));
+    }
     object.extend(kind.map(|kind| ("kind".to_owned(), json!(kind))));
     // The file that a body is about must not hide which root module it is.
     let body = body(root).into_iter();

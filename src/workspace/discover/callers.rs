@@ -48,7 +48,7 @@ pub(super) fn called(
         let up: PathBuf = prefix.components().map(|_| "..").collect();
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
         for (place, of) in outside.iter().zip(read(&top, &outside, units)) {
-            roots.extend(place.has_lock.then(|| from_start(&place.path)));
+            roots.extend(place.has_lock().then(|| from_start(&place.path)));
             unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
             calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
             included.extend(of.included.iter().map(from_start));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{Base, directory_of, is_read, name_of, touches};
+use super::{Base, directory_of, is_lock_file, is_read, name_of, touches};
 use crate::commands::verify::facts;
 use crate::commands::verify::read_paths::ReadPaths;
 use crate::commands::verify::root::GateRoot;
@@ -29,9 +29,11 @@ impl Base {
     pub fn hidden_paths(&self, judged: &[&GateRoot], tool: Option<Dialect>) -> Vec<Finding> {
         let ways: BTreeMap<RepoPath, &GateRoot> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
         let roots = LockDirectories::of(self.before.tree());
-        let mut liftable = roots.crossings(&self.changes, ways.keys(), |at| self.is_out_of_sight(at));
+        let locks = judged.iter().map(|root| self.lock_path(root));
+        let mut liftable = roots.crossings(&self.changes, ways.keys(), locks, |at| self.is_out_of_sight(at));
         liftable.extend(self.changed_kinds(&ways));
         liftable.extend(self.moved_out_of_search());
+        liftable.extend(self.lost_instances());
         if tool.is_none() {
             liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
         }
@@ -107,8 +109,8 @@ impl Base {
 
     /// Lock files that exist on disk but are no longer tracked: a clone of the change has none.
     fn untracked_lock_files(&self) -> Vec<Finding> {
-        let lost =
-            self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.is_present(path));
+        let lost = self.before.tree().paths().filter(|path| is_lock_file(path) && !self.changes.is_tracked(path));
+        let lost = lost.filter(|path| self.changes.is_present(path));
         let message = "the dependency lock file was taken out of version control";
         let finding = |path| {
             Finding::new(Rule::LockFileRemoved, message)
@@ -171,7 +173,7 @@ pub(super) struct LockDirectories<'a>(BTreeSet<&'a str>);
 
 impl<'a> LockDirectories<'a> {
     pub(super) fn of(before: &'a GitTree) -> Self {
-        Self(before.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of).collect())
+        Self(before.paths().filter(|path| is_lock_file(path)).map(directory_of).collect())
     }
 
     /// New or changed submodules, and links at or above a directory that is judged or was.
@@ -179,6 +181,7 @@ impl<'a> LockDirectories<'a> {
         &self,
         changes: &ChangedFiles,
         judged: impl Iterator<Item = &'w RepoPath>,
+        locks: impl Iterator<Item = RepoPath>,
         is_out_of_sight: impl Fn(&str) -> bool,
     ) -> Vec<Finding> {
         let mut found: BTreeMap<&str, FileKind> =
@@ -190,6 +193,7 @@ impl<'a> LockDirectories<'a> {
                 let above = way.match_indices('/').map(|(at, _)| RepoPath::from_git(&way[..at]).join(SETTINGS_FILE));
                 found.extend(own.chain(above).filter_map(|path| changes.crossing(&path)));
             }
+            found.extend(locks.filter_map(|path| changes.crossing(&path)));
             found.extend([SETTINGS_FILE, TRUST_FILE].into_iter().filter_map(|path| changes.crossing(path)));
         }
         found.into_iter().map(|(at, kind)| self.crossing(at, kind, &is_out_of_sight)).collect()

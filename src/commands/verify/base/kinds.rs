@@ -16,8 +16,7 @@ impl Base {
     pub(super) fn changed_kinds(&self, judged: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
         let changed = self.changes.paths().filter(|path| is_root_configuration(name_of(path))).map(directory_of);
         let directories: BTreeSet<RepoPath> = changed.map(RepoPath::from_git).collect();
-        let had_lock = |way: &&RepoPath| self.before.tree().kind(&way.join(FILE_NAME)).is_some();
-        directories.iter().filter(had_lock).filter_map(|way| self.changed_kind(way, judged)).collect()
+        directories.iter().filter(|way| self.had_lock(way)).filter_map(|way| self.changed_kind(way, judged)).collect()
     }
 
     fn changed_kind(&self, way: &RepoPath, judged: &BTreeMap<RepoPath, &GateRoot>) -> Option<Finding> {

@@ -4,7 +4,6 @@
 
 mod comments;
 mod hidden;
-mod instances;
 mod kinds;
 mod removed;
 mod snapshot;
@@ -25,7 +24,7 @@ use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
-use crate::lockfile::{self, LockFile, likely_dialect, salvage};
+use crate::lockfile::{self, LockFile, LockName, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
 use crate::settings::Settings;
@@ -148,8 +147,8 @@ impl Base {
 
     /// How Git ignores the lock file that is on disk in a root module, if it does.
     pub fn ignored(&self, root: &RunSettings) -> Option<IgnoredLockFile> {
-        let file = self.way_to(&root.place).join(lockfile::FILE_NAME);
-        if self.changes.knows(&file) || !root.lock_file().is_file() {
+        let file = self.way_to(&root.place).join(root.lock_name.as_str());
+        if root.lock_name.is_instance() || self.changes.knows(&file) || !root.lock_file().is_file() {
             return None;
         }
         ignored::of(&root.root, std::iter::once(Path::new(""))).into_values().next()
@@ -203,7 +202,7 @@ impl Base {
         }
         let own = self.trusted.effective(&self.way_to(root))?;
         // A new root module may have moved here; it must not escape the settings of either place.
-        if self.before.tree().kind(&self.way_to(root).join(lockfile::FILE_NAME)).is_some() {
+        if self.had_lock(&self.way_to(root)) {
             return Ok(Some(own));
         }
         let of_removed =
@@ -214,28 +213,35 @@ impl Base {
     /// The texts of the lock files that the change touches, as they were and as they are, by path. Those that cannot be read are left
     /// out: the gate judges them.
     pub fn pairs(&self) -> BTreeMap<RepoPath, Pair> {
-        let names = [lockfile::FILE_NAME, modulelock::FILE_NAME];
-        let changed = self.changes.paths().filter(|path| names.contains(&name_of(path)));
-        let directories: BTreeSet<&str> = changed.map(directory_of).collect();
-        let way = |directory: &str, name: &str| RepoPath::from_git(directory).join(name);
-        let of_modules = directories.iter().map(|directory| way(directory, modulelock::FILE_NAME));
-        let touched: Vec<RepoPath> = of_modules.filter(|path| self.changes.has(path)).collect();
+        let beside = |path: &str, name: &str| RepoPath::from_git(directory_of(path)).join(name);
+        let is_modules = |path: &str| name_of(path) == modulelock::FILE_NAME;
+        let changed = self.changes.paths().filter(|path| is_modules(path) || is_lock_file(path));
+        // A module lock file is shown with the ordinary lock file.
+        let changed: BTreeSet<RepoPath> = changed
+            .map(|path| if is_modules(path) { beside(path, lockfile::FILE_NAME) } else { RepoPath::from_git(path) })
+            .collect();
+        let of_modules = |path: &RepoPath| {
+            let modules = beside(path, modulelock::FILE_NAME);
+            (name_of(path) == lockfile::FILE_NAME && self.changes.has(&modules)).then_some(modules)
+        };
+        let touched: Vec<RepoPath> = changed.iter().filter_map(of_modules).collect();
         let before = if touched.is_empty() { Ok(BTreeMap::new()) } else { self.texts(&self.before, &touched) };
         let mut before = before.unwrap_or_default();
         let side = |name: &str, text| DiffSide { name: name.to_owned(), text };
         let old_name = format!("{} ({})", self.compared().name(), self.compared().short());
         let now = |path: &RepoPath| files::read_file(&self.top.join(&**path)).ok();
-        let pair = |directory: &str| {
-            let [path, modules] = names.map(|name| way(directory, name));
+        let pair = |path: RepoPath| {
             let text = now(&path)?;
             let old = self.locks.get(&*path).cloned().or_else(|| text.clone().filter(|_| !self.changes.has(&path)));
-            let modules =
-                if self.changes.has(&modules) { [before.remove(&*modules), now(&modules)?] } else { [None, None] };
+            let modules = match of_modules(&path) {
+                Some(modules) => [before.remove(&*modules), now(&modules)?],
+                None => [None, None],
+            };
             let shown = PathBuf::from(&*path);
             let (old, new) = (side(&old_name, old), side("this change", text));
             Some((path, Pair { path: shown, old, new, modules, ..Pair::default() }))
         };
-        directories.into_iter().filter_map(pair).collect()
+        changed.into_iter().filter_map(pair).collect()
     }
 
     /// The changes of root modules since the merge base; `None` for one that could not be opened. A new one is compared with the
@@ -314,7 +320,7 @@ impl Base {
     pub fn concerns(&self, root: &GateRoot, units: &UnitsBefore<'_>) -> bool {
         let is_unreadable = root.unread().is_some() && !root.was_unreadable();
         let [place, tests] = root.settings().places();
-        let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| place.join(name));
+        let locks = [root.settings().lock_name.as_str(), modulelock::FILE_NAME].map(|name| place.join(name));
         let is_changed =
             locks.iter().any(|file| self.changes.touch(file)) || touches(&self.changes, [place, tests], &root.read());
         self.settings_changed
@@ -399,7 +405,18 @@ impl Base {
     }
 
     pub fn lock_path(&self, root: &GateRoot) -> RepoPath {
-        self.way_of(root).join(lockfile::FILE_NAME)
+        self.way_of(root).join(root.settings().lock_name.as_str())
+    }
+
+    /// True if a directory had a lock file at the merge base.
+    fn had_lock(&self, way: &RepoPath) -> bool {
+        self.before.names_in(way).into_iter().any(is_lock_file)
+    }
+
+    /// True if a directory has a lock file now that a clone has too.
+    fn has_known_lock(&self, way: &RepoPath) -> bool {
+        let names = files::names_in(&self.top.join(&**way));
+        names.iter().any(|name| is_lock_file(name) && self.changes.knows(&way.join(name)))
     }
 
     /// The findings about the settings of the working tree.
@@ -486,6 +503,11 @@ fn touches(changes: &ChangedFiles, [place, tests]: [PathBuf; 2], read: &ReadPath
 
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// True for the path of a lock file, by its name.
+fn is_lock_file(path: &str) -> bool {
+    LockName::of(name_of(path)).is_some()
 }
 
 fn directory_of(path: &str) -> &str {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::units::NewUnit;
-use super::{Base, UnitsBefore, directory_of, name_of};
+use super::{Base, UnitsBefore, directory_of, is_lock_file, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::verify::root::GateRoot;
 use crate::config::is_root_configuration;
@@ -20,8 +20,10 @@ use crate::workspace::requiring::ProviderUse;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Removed {
-    /// The directories, relative to the top, that lost their lock file.
+    /// The directories, relative to the top, that lost their ordinary lock file.
     pub(super) directories: BTreeSet<String>,
+    /// The lost lock files of Atmos instances, relative to the top.
+    instances: BTreeSet<String>,
     /// A directory that lost its lock file, or that has a lock file but lost all configuration.
     left: Option<String>,
     /// Such directories, by the names of their lost configuration files and then by their own name.
@@ -32,11 +34,14 @@ impl Removed {
     /// Finds the removed files of a tree.
     pub(super) fn of(before: &GitTree, changes: &ChangedFiles) -> Self {
         let lost = changes.paths().filter(|path| before.kind(path).is_some() && !changes.is_present(path));
-        let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
+        let (mut directories, mut instances) = (BTreeSet::new(), BTreeSet::new());
+        let mut configuration = BTreeMap::<&str, Vec<&str>>::new();
         for path in lost {
             let (directory, name) = (directory_of(path), name_of(path));
             if name == FILE_NAME {
                 directories.insert(directory.to_owned());
+            } else if is_lock_file(path) {
+                instances.insert(path.to_owned());
             } else if is_root_configuration(name) {
                 configuration.entry(directory).or_default().push(name);
             }
@@ -56,13 +61,14 @@ impl Removed {
             }
         }
         let left = left.first().map(|directory| (*directory).to_owned());
-        Self { directories, left, names }
+        Self { directories, instances, left, names }
     }
 
     /// The entries of the removed lock files, as far as their texts are known.
     pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> RecordedEntries {
         let paths = self.directories.iter().map(|directory| RepoPath::from_git(directory.as_str()).join(FILE_NAME));
-        let texts = paths.filter_map(|path| texts.get(&*path));
+        let instances = self.instances.iter().map(|path| RepoPath::from_git(path.as_str()));
+        let texts = paths.chain(instances).filter_map(|path| texts.get(&*path));
         RecordedEntries::of(texts.map(|text| salvage(text, likely_dialect(text)).lock))
     }
 
@@ -188,6 +194,25 @@ impl Base {
         found.collect()
     }
 
+    /// The findings about removed lock files of Atmos instances, where anything is left of their directories: whether Atmos still uses
+    /// an instance, only its YAML says.
+    pub(super) fn lost_instances(&self) -> Vec<Finding> {
+        let is_left = |path: &&String| {
+            let directory = RepoPath::from_git(directory_of(path));
+            let prefix = directory.prefix();
+            let is_there = |(other, _): (&str, _)| {
+                other.strip_prefix(&prefix).is_some_and(|name| !name.contains('/')) && self.changes.is_present(other)
+            };
+            self.changes.tracked().any(is_there)
+        };
+        let finding = |path: &String| {
+            let message = "the lock file of an Atmos instance that was here at the base was removed";
+            let remedy = "If the instance is gone, the owner of the trust file approves it (`--allow-trust-change`); else restore the file from the base.";
+            Finding::new(Rule::LockFileRemoved, message).in_file(path).remedied_by(remedy)
+        };
+        self.removed.instances.iter().filter(is_left).map(finding).collect()
+    }
+
     /// Findings about new directories with configuration that require providers and have no lock file. A directory that
     /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
     /// the working tree; with `unread_caller` the sources of some of them are not read.
@@ -206,9 +231,8 @@ impl Base {
         let exclusions = self.exclusions().unwrap_or_default();
         let mut uses = ProviderUse::default();
         let is_unlocked = |directory: &&str| {
-            let lock = RepoPath::from_git(*directory).join(FILE_NAME);
             let place = self.top.join(directory);
-            let has_none = !reached.contains(*directory) && !self.changes.knows(&lock);
+            let has_none = !reached.contains(*directory) && !self.has_known_lock(&RepoPath::from_git(*directory));
             has_none && !exclusions.cover(&place) && uses.may_require(&place)
         };
         let finding = |directory: &str| self.removed.finding(directory, &files::names_in(&self.top.join(directory)));
@@ -239,7 +263,7 @@ impl Base {
         let searched = self.removed.directories.iter().find(|directory| !exclusions.cover(&self.top.join(directory)));
         let Some(left) = searched else { return Vec::new() };
         let tree = self.before.tree();
-        let locks = self.changes.paths().filter(|path| name_of(path) == FILE_NAME && tree.kind(path).is_none());
+        let locks = self.changes.paths().filter(|path| is_lock_file(path) && tree.kind(path).is_none());
         let locked = locks.filter(|path| self.changes.is_present(path)).map(directory_of);
         let configured = self.new_directories().into_iter().filter(|directory| {
             let names = files::names_in(&self.top.join(directory));

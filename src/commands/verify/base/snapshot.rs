@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Base, directory_of, name_of};
+use super::{Base, directory_of, is_lock_file, name_of};
 use crate::addr::ProviderAddr;
 use crate::commands::shared::trust_store::{TrustPlace, TrustStore};
 use crate::commands::verify::root::GateRoot;
@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::{ChangedFiles, Commit, FileContents, FileKind, Git, GitError, GitTree};
 use crate::hash::HashScheme;
-use crate::lockfile::{self, LockFile, likely_dialect, salvage};
+use crate::lockfile::{LockFile, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, shown, worktree};
 use crate::settings::{self, Date, FILE_NAME, ProviderScope, Settings, changed_keys};
@@ -145,7 +145,7 @@ impl Snapshot {
 /// changed.
 pub(super) fn may_differ<'a>(before: &'a GitTree, changes: &'a ChangedFiles) -> impl Iterator<Item = &'a str> {
     let is_link = |path: &str| before.kind(path) == Some(FileKind::Link);
-    let locks = before.paths().filter(|path| name_of(path) == lockfile::FILE_NAME);
+    let locks = before.paths().filter(|path| is_lock_file(path));
     locks.filter(move |path| changes.holds(path) || is_link(path))
 }
 
@@ -339,7 +339,8 @@ fn drop_harmless(base: &Base, found: &mut Vec<Weakening>) -> Result<(), Error> {
     if found.iter().all(|weakening| weakening.harmless_if_new.is_none()) {
         return Ok(());
     }
-    let files: Vec<RepoPath> = base.before.paths(lockfile::FILE_NAME).map(RepoPath::from_git).collect();
+    let files: Vec<RepoPath> =
+        base.before.tree().paths().filter(|path| is_lock_file(path)).map(RepoPath::from_git).collect();
     let texts = base.texts(&base.before, &files)?;
     let locks: Vec<LockFile> = texts.values().map(|text| salvage(text, likely_dialect(text)).lock).collect();
     let is_known =
@@ -353,7 +354,7 @@ fn is_taken_away(base: &Base, directory: &Path) -> bool {
     let path = RepoPath::of(&directory.join(FILE_NAME));
     let was_there = base.before.tree().kind(&path).is_some() && !base.changes.is_present(&path);
     let way = RepoPath::of(directory);
-    let mut locks = base.before.tree().below(&way).filter(|path| name_of(path) == lockfile::FILE_NAME);
+    let mut locks = base.before.tree().below(&way).filter(|path| is_lock_file(path));
     was_there && locks.any(|path| base.changes.is_present(path))
 }
 

@@ -116,7 +116,11 @@ fn links_and_submodules_at_and_above_a_root_module() {
     let denied = |at: &str, kind: FileKind, is_hidden: bool| {
         let changes = ChangedFiles::of(&top, &[], &[(at, kind)]);
         let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
-        roots.crossings(&changes, judged.iter(), |_| is_hidden).into_iter().map(|it| it.rule).collect::<Vec<_>>()
+        roots
+            .crossings(&changes, judged.iter(), std::iter::empty(), |_| is_hidden)
+            .into_iter()
+            .map(|it| it.rule)
+            .collect::<Vec<_>>()
     };
     for at in
         ["app", &app, "app/.terraform", "app/terraform.d/plugins", "deep", "deep/.tflock.hcl", ".tflock.trust.hcl"]
@@ -143,7 +147,7 @@ fn the_work_grows_as_the_change_does() {
         let changes = ChangedFiles::of(Path::new("/nowhere"), &[], &crossings);
         let judged: Vec<RepoPath> = links.iter().map(|path| RepoPath::from_git(path.as_str())).collect();
         let looks = Cell::new(0);
-        let found = LockDirectories::of(&before).crossings(&changes, judged.iter(), |_| {
+        let found = LockDirectories::of(&before).crossings(&changes, judged.iter(), std::iter::empty(), |_| {
             looks.set(looks.get() + 1);
             true
         });

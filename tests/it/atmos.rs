@@ -1,0 +1,218 @@
+//! Lock files of Atmos instances, `.NAME.terraform.lock.hcl`, beside the ordinary one or without it.
+
+use std::collections::BTreeSet;
+
+use crate::support::locked::{LOCK, honest, planted};
+use crate::support::proposal::{commit, edit, gate, repository, without_last_line_with};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
+
+const INSTANCE: &str = "app/.dev-vpc.terraform.lock.hcl";
+const FORGED: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+
+/// A repository whose `app` has one instance beside its ordinary lock file, as the base has it.
+fn with_instance(registry: &Registry) -> Workspace {
+    let workspace = repository(registry);
+    workspace.write(INSTANCE, &workspace.read(&format!("app/{LOCK}")));
+    base(&workspace);
+    workspace
+}
+
+/// Commits everything to the base.
+fn base(workspace: &Workspace) {
+    commit(workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+}
+
+/// The rules at a level, of one lock file.
+fn of(run: &Run, lock_file: &str, level: &str) -> Vec<String> {
+    let document = run.json();
+    let roots = document["roots"].as_array().unwrap();
+    let root = roots.iter().find(|root| root["lock_file"] == lock_file).unwrap_or_else(|| panic!("{run}"));
+    let findings = root["findings"].as_array().unwrap().iter().filter(|finding| finding["level"] == level);
+    findings.map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The rules at a level, of all that was judged.
+fn all(run: &Run, level: &str) -> BTreeSet<String> {
+    let document = run.json();
+    let roots = document["roots"].as_array().unwrap().iter();
+    let findings = roots.flat_map(|root| root["findings"].as_array().cloned().unwrap_or_default());
+    findings.filter(|it| it["level"] == level).map(|it| it["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_lock_file_of_an_instance_is_found_shown_and_completed_under_its_own_name() {
+    let registry = honest();
+    let workspace = with_instance(&registry);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).ended_with(0);
+    let document = run.json();
+    let all: Vec<_> = document["roots"].as_array().unwrap().iter().map(|it| (&it["path"], &it["lock_file"])).collect();
+    let wanted = [("app", &*format!("app/{LOCK}")), ("app", INSTANCE), ("other", &*format!("other/{LOCK}"))];
+    assert_eq!(all.len(), 3, "{run}");
+    for (path, file) in wanted {
+        assert!(all.iter().any(|one| *one.0 == path && *one.1 == file), "{path} {file}: {run}");
+    }
+    assert_eq!(document["verdict"], "passed, requirements not read", "{run}");
+    assert_eq!(of(&run, INSTANCE, "warn"), ["requirements-unread"]);
+    for args in [&["list", "-r"][..], &["list", "-C", "app"], &["status"], &["verify", "-C", "app"]] {
+        let run = workspace.tflock(&registry, args.iter().chain(&["--format", "json"]).copied()).ended_with(0);
+        assert!(run.stdout.contains(".dev-vpc.terraform.lock.hcl"), "{run}");
+    }
+    // A hash that is missing comes back; the ordinary file stays.
+    let (whole, ordinary) = (workspace.read(INSTANCE), workspace.read(&format!("app/{LOCK}")));
+    edit(&workspace, INSTANCE, |text| without_last_line_with(text, "\"h1:"));
+    let lock = ["lock", "-C", "app", "--platform", PLATFORMS[0], "--platform", PLATFORMS[1]];
+    workspace.tflock(&registry, lock).ended_with(0);
+    assert_eq!((workspace.read(INSTANCE), workspace.read(&format!("app/{LOCK}"))), (whole, ordinary));
+}
+
+/// What Atmos adds is not read, so what the configuration alone says is no reason to refuse the file, or to change it.
+#[test]
+fn requirements_are_those_of_the_directory_as_far_as_they_go() {
+    let registry = honest();
+    let workspace = with_instance(&registry);
+    let is_entry = |text: &str| text.contains("acme/widget");
+    edit(&workspace, INSTANCE, |text| {
+        let blocks: Vec<&str> = text.split_inclusive("}\n").filter(|block| !is_entry(block)).collect();
+        blocks.concat()
+    });
+    edit(&workspace, "app/main.tf", |text| {
+        text.replace(
+            "required_providers {",
+            "required_providers {\n    other = { source = \"example.com/acme/other\" }",
+        )
+    });
+    let before = workspace.read(INSTANCE);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).ended_with(1);
+    assert_eq!(of(&run, INSTANCE, "deny"), [""; 0], "{run}");
+    assert!(of(&run, INSTANCE, "warn").contains(&"entry-missing".to_owned()), "{run}");
+    assert_eq!(of(&run, &format!("app/{LOCK}"), "deny"), ["entry-missing"], "{run}");
+    workspace.write(&format!("app/{LOCK}"), "");
+    workspace.tflock(&registry, ["lock", "-C", "app", "--offline", "--prune"]);
+    assert_eq!(workspace.read(INSTANCE), before);
+    // An entry that nothing here requires, and a version that the constraint excludes, are notes.
+    let workspace = with_instance(&registry);
+    edit(&workspace, "app/main.tf", |text| text.replace("~> 1.4", "~> 9.0"));
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).ended_with(1);
+    assert_eq!(of(&run, INSTANCE, "deny"), [""; 0], "{run}");
+    assert!(of(&run, INSTANCE, "note").contains(&"version-not-allowed".to_owned()), "{run}");
+    edit(&workspace, "app/main.tf", |text| format!("{}  }}\n}}\n", &text[..text.find("    gadget").unwrap()]));
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]);
+    assert!(of(&run, INSTANCE, "note").contains(&"possibly-from-state".to_owned()), "{run}");
+}
+
+/// A directory with lock files of instances alone lacks none, and gets none.
+#[test]
+fn a_directory_of_instances_alone_lacks_no_lock_file() {
+    let registry = honest();
+    let workspace = with_instance(&registry);
+    workspace.git(["rm", "--quiet", &format!("app/{LOCK}")]);
+    workspace.write("app/backend.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
+    base(&workspace);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).ended_with(0);
+    assert!(!run.stdout.contains("lock-file-missing"), "{run}");
+    for args in [&["lock", "-r", "--create"][..], &["lock", "-C", "app"]] {
+        workspace.tflock(&registry, args.iter().chain(&["--platform", PLATFORMS[0]]).copied()).ended_with(0);
+        assert!(!workspace.has(&format!("app/{LOCK}")));
+    }
+    for args in [&["install", "-C", "app"][..], &["upgrade", "-C", "app"]] {
+        let (before, run) = (workspace.read(INSTANCE), workspace.tflock(&registry, args.iter().copied()));
+        assert_eq!(workspace.read(INSTANCE), before, "{run}");
+    }
+    gate(&workspace, &registry, &["-r"]).ended_with(0);
+}
+
+#[test]
+fn the_gate_judges_it_like_any_other() {
+    let registry = honest();
+    let workspace = with_instance(&registry);
+    // Nothing changed, and a change elsewhere.
+    gate(&workspace, &registry, &["-r"]).ended_with(0);
+    // That Atmos adds requirements is a warning, though configuration next to it changed.
+    edit(&workspace, "app/main.tf", |text| format!("{text}\nlocals {{\n  a = 1\n}}\n"));
+    commit(&workspace, "change");
+    let run = gate(&workspace, &registry, &["-r"]).ended_with(0);
+    assert_eq!(of(&run, INSTANCE, "warn"), ["requirements-unread"], "{run}");
+    // A forged hash, in it and in a new one.
+    for file in [INSTANCE, "app/.prod-vpc.terraform.lock.hcl"] {
+        let workspace = with_instance(&registry);
+        workspace.write(file, &planted(&workspace.read(INSTANCE), FORGED));
+        commit(&workspace, "change");
+        let run = gate(&workspace, &registry, &["-r"]).ended_with(3);
+        assert!(of(&run, file, "deny").iter().any(|rule| rule == "unattested-hash"), "{run}");
+        assert_eq!(of(&run, &format!("app/{LOCK}"), "deny"), [""; 0]);
+    }
+    // Removed, with and without a new one beside it.
+    for new in [None, Some("app/.dev-vpc2.terraform.lock.hcl")] {
+        let workspace = with_instance(&registry);
+        let text = workspace.read(INSTANCE);
+        workspace.git(["rm", "--quiet", INSTANCE]);
+        new.iter().for_each(|new| workspace.write(new, &text));
+        commit(&workspace, "change");
+        let run = gate(&workspace, &registry, &["-r"]).ended_with(3);
+        assert_eq!(all(&run, "deny"), ["lock-file-removed".to_owned()].into(), "{run}");
+    }
+    // With its directory, it goes like any other.
+    let workspace = with_instance(&registry);
+    workspace.git(["rm", "--quiet", "-r", "app"]);
+    commit(&workspace, "change");
+    workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main"]).ended_with(0);
+}
+
+/// Names that are one name with a lock file on some systems, and links, which lead elsewhere after the merge.
+#[test]
+fn names_that_fold_and_links_are_denied() {
+    let registry = honest();
+    for (name, rule) in [
+        ("app/.dev-vpc.Terraform.lock.hcl", "ambiguous-name"),
+        ("app/.DEV-VPC.terraform.lock.hcl", "ambiguous-name"),
+        ("app/.dev-vpc.terraform.lock.hcl.", "ambiguous-name"),
+    ] {
+        let workspace = with_instance(&registry);
+        workspace.write(name, &workspace.read(INSTANCE));
+        commit(&workspace, "change");
+        let run = gate(&workspace, &registry, &["-r"]).ended_with(3);
+        assert!(all(&run, "deny").contains(rule), "{name}: {run}");
+    }
+    #[cfg(unix)]
+    {
+        let workspace = with_instance(&registry);
+        std::fs::remove_file(workspace.path(INSTANCE)).unwrap();
+        std::os::unix::fs::symlink(LOCK, workspace.path(INSTANCE)).unwrap();
+        commit(&workspace, "change");
+        let run = gate(&workspace, &registry, &["-r"]).ended_with(3);
+        assert!(all(&run, "deny").contains("link-changed"), "{run}");
+    }
+    for other in ["app/x.terraform.lock.hcl", "app/.terraform.lock.hcl.orig", "app/..terraform.lock.hcl"] {
+        let workspace = with_instance(&registry);
+        workspace.write(other, "x");
+        commit(&workspace, "no lock file");
+        gate(&workspace, &registry, &["-r"]).ended_with(0);
+    }
+}
+
+#[test]
+fn git_merges_and_diff_compares_it() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let line = ".*.terraform.lock.hcl merge=tflock diff=tflock linguist-generated=false\n";
+    workspace.tflock(&registry, ["git", "install"]).ended_with(0);
+    assert!(!workspace.read(".gitattributes").contains(line));
+    workspace.write(INSTANCE, &workspace.read(&format!("app/{LOCK}")));
+    workspace.tflock(&registry, ["git", "install"]).ended_with(0);
+    assert!(workspace.read(".gitattributes").ends_with(line));
+    let attribute = workspace.git(["check-attr", "merge", INSTANCE, &format!("app/{LOCK}")]);
+    assert_eq!(attribute.stdout.matches("merge: tflock").count(), 2, "{attribute}");
+    base(&workspace);
+    edit(&workspace, INSTANCE, |text| planted(text, FORGED));
+    let run = workspace.tflock(&registry, ["diff", "-r", "HEAD"]);
+    assert!(run.stdout.contains(INSTANCE), "{run}");
+    workspace.git(["checkout", "--quiet", "."]);
+    workspace.tflock(&registry, ["fmt", "-r", "--check"]).ended_with(0);
+    edit(&workspace, INSTANCE, |text| text.replace("  version ", "  version    "));
+    let again = workspace.tflock(&registry, ["fmt", "-r", "--check"]).ended_with(1);
+    assert!(again.stdout.contains(INSTANCE) || again.stderr.contains(INSTANCE), "{again}");
+}
