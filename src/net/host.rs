@@ -63,6 +63,11 @@ pub struct ServiceMap {
     configured: bool,
 }
 
+/// The name that stands for another host, and is never asked itself.
+///
+/// Source: terraform `internal/cloud/backend.go` and `internal/backend/remote/backend.go`, `genericHostname`.
+const GENERIC: &str = "localterraform.com";
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
     #[error("the host {host} does not offer a {service}{}", if *other_version { " of a version that can be used" } else { "" })]
@@ -81,6 +86,10 @@ pub enum DiscoveryError {
     },
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
+    #[error(
+        "{GENERIC} is no registry: Terraform puts the host of the `cloud` block or of the `remote` backend in its place"
+    )]
+    Generic,
 }
 
 /// Runs service discovery once per host and run; failures are remembered too.
@@ -117,6 +126,9 @@ impl Discovery {
         let url = Url::parse(&url).map_err(|_| DiscoveryError::Host(host.clone()))?;
         if let Some(services) = self.configured.get(host) {
             return Ok(Arc::new(ServiceMap::configured(host, url, services)));
+        }
+        if host.as_ascii() == GENERIC {
+            return Err(DiscoveryError::Generic);
         }
         // Discovery may need no token: a helper that fails is reported where the token is needed.
         let token = self.credentials.token(host).await.unwrap_or_default();
@@ -236,6 +248,9 @@ impl From<DiscoveryError> for Error {
             }
             DiscoveryError::ServiceUrl { .. } => Error::new(ErrorKind::Unavailable, message),
             DiscoveryError::Host(_) => Error::new(ErrorKind::Configuration, message),
+            DiscoveryError::Generic => Error::new(ErrorKind::Configuration, message)
+                .hint("write that host itself in the source address, such as app.terraform.io")
+                .hint(format!("or name its services in a `host \"{GENERIC}\"` block of the CLI configuration")),
         }
     }
 }

@@ -50,6 +50,14 @@ async fn hosts_without_the_service() {
 }
 
 #[tokio::test]
+async fn the_name_that_stands_for_another_host_is_not_asked() {
+    let server = Server::start(|_| Reply::json("{}")).await;
+    let discovery = discovery(&server, Credentials::default());
+    let answer = discovery.url(&Hostname::parse(GENERIC).unwrap(), Service::Modules).await;
+    assert_eq!(answer, Err(DiscoveryError::Generic));
+}
+
+#[tokio::test]
 async fn hosts_that_answer_nonsense() {
     let nonsense: [fn() -> Reply; 7] = [
         || Reply::new(200, &[("Content-Type", "application/json; foo")], r#"{"providers.v1": "/p/"}"#),
