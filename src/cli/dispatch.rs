@@ -10,7 +10,7 @@ use super::{completing, manual};
 use crate::commands::Services;
 use crate::commands::audit;
 use crate::commands::diff::{self, DiffArgs};
-use crate::commands::explain;
+use crate::commands::explain::{self, ExplainArgs};
 use crate::commands::fmt;
 use crate::commands::get;
 use crate::commands::hashes;
@@ -157,7 +157,15 @@ impl Command {
                 });
                 run.packages(&args.packages).modules(args.modules.access())
             }
-            Command::Explain(args) => Run::of("explain", args, &args.within, explain::explain).about(&args.topic),
+            Command::Explain(args) => {
+                let run = Run::of("explain", args, &args.within, |args, services| {
+                    if !args.reads_lock_files() {
+                        return explain::explain(args, services);
+                    }
+                    spread(|it: &mut ExplainArgs| &mut it.recursive, explain::explain)(args, services)
+                });
+                run.about(&args.topic)
+            }
             Command::Install(args) => {
                 let run = Run::of("install", args, &args.within, install::install).about(&args.providers);
                 run.packages(&args.packages).modules(args.variables.access())

@@ -58,6 +58,14 @@ pub(crate) struct ExplainArgs {
     pub(crate) within: Within,
 }
 
+impl ExplainArgs {
+    /// True if the answer is in lock files.
+    pub(crate) fn reads_lock_files(&self) -> bool {
+        let topic = self.topic.as_deref().map(TypedTopic::parse);
+        matches!(topic, Some(TypedTopic::Hash(_) | TypedTopic::Address(_)))
+    }
+}
+
 pub fn explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let Some(topic) = &args.topic else {
         return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index)));
