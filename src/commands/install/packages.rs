@@ -419,6 +419,6 @@ fn offline(key: &PackageKey) -> Error {
 }
 
 fn not_offered(PackageKey { address, version, platform }: &PackageKey) -> Error {
-    let message = format!("provider {address} {version} has no package for {platform}");
+    let message = format!("the source has no package of provider {address} {version} for {platform}");
     Error::new(ErrorKind::NotFound, message)
 }

@@ -24,8 +24,17 @@ pub(super) fn install(outcome: &Outcome, style: Style) -> Part {
         _ => None,
     });
     let reports: Vec<&InstallReport> = reports.collect();
-    let is_silent = reports.is_empty() || style.detail == Detail::Quiet;
-    Part::Lines(if is_silent { Vec::new() } else { install_lines(&reports, outcome.many, style) })
+    if reports.is_empty() || style.detail == Detail::Quiet {
+        return Part::Lines(Vec::new());
+    }
+    let is_refused = |root: &RootOutcome| root.findings.iter().any(|finding| finding.level() == Level::Deny);
+    let has_failed = |root: &&RootOutcome| root.errors().next().is_some() || is_refused(root);
+    let failed = outcome.roots.iter().filter(has_failed).count();
+    let mut lines = install_lines(&reports, outcome.many, style);
+    if outcome.many && failed > 0 {
+        lines.push(TextLine::new(format!("failed in {}", root_modules(failed))));
+    }
+    Part::Lines(lines)
 }
 
 type InstalledKey<'a> = (&'a ProviderAddr, &'a Version, &'a Platform);
