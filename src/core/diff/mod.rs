@@ -120,7 +120,9 @@ fn is_within(one: &LockEntry, other: &LockEntry) -> bool {
 /// compares them.
 pub fn judge(change: &mut Change, known: &Packages) {
     let nothing = PackageHashes::new();
-    let unchanged = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
+    let is_same = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
+    // What another address recorded says nothing of this release.
+    let unchanged = is_same && change.moved_from.is_none();
     let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map_or(&nothing, |entry| &entry.hashes));
     let version = change.new.as_ref().or(change.old.as_ref()).map(|entry| &entry.version);
     let knowledge =
