@@ -107,7 +107,7 @@ fn first_pins(new: &Pins) -> PinChange {
     let message = format!(
         "the signers of {} are remembered for the first time: {}",
         counted(new.providers.len(), "provider"),
-        each.collect::<Vec<_>>().join("; ")
+        first_of(&each.collect::<Vec<_>>(), MOST_NAMED)
     );
     let block = new.providers.keys().next().cloned().map(BlockKey::Provider);
     PinChange { rule: Rule::PinAdded, message, block, remedy: None }
