@@ -261,17 +261,37 @@ pub(crate) struct WhyArgs {
 
 pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let WhyArgs { providers, recursive, .. } = args;
-    let targets = Targets::with_instances(&services.scope, *recursive, Unlocked::Opened)?.or_none()?;
+    let mut targets = Targets::with_instances(&services.scope, *recursive, Unlocked::Opened)?;
+    // What has no lock file requires providers all the same.
+    let unlocked: BTreeMap<PathBuf, PathBuf> = match providers.is_empty() {
+        true => BTreeMap::new(),
+        false => targets.unlocked_places().map(|(shown, place)| (shown.clone(), place.clone())).collect(),
+    };
+    targets.add(unlocked.clone());
+    let targets = targets.or_none()?;
     let roots = targets.all_settings()?;
     let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), NamedProviders::new(providers));
     let mut unread = UnreadPlaces::new();
-    let mut outcome = targets.outcome("why", &roots, |settings| {
+    let mut unopened = Vec::new();
+    let open = |settings| {
         let root = Root::open(settings, Reading::LENIENT)?;
         root.decoded()?;
-        let root = root.whole()?;
+        root.whole()
+    };
+    let mut outcome = targets.outcome("why", &roots, |settings| {
+        let root = match open(settings) {
+            Err(error) if unlocked.contains_key(&settings.path) => {
+                unopened.push(error);
+                return Ok(Body::Requirements(Vec::new()));
+            }
+            root => root?,
+        };
         named.see(ProviderNames { lock: None, ..root.names() });
         notes.extend(remarks(&root));
         add_unread(&mut unread, &root);
+        if unlocked.contains_key(&settings.path) {
+            return requirements(&root, providers);
+        }
         unknown.extend(root.tree.iter().flat_map(|tree| settings.not_installed_in(tree, |_| true)));
         requirements(&root, providers)
     });
@@ -280,7 +300,10 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     outcome.graph = args.graph;
     // An unreadable root module or a missing module may require the provider.
     let all_read = outcome.roots.iter().all(|root| root.body.is_ok());
-    let missing = Error::all(unknown).or_else(|| if all_read { named.missing(not_required) } else { None });
+    let missing = || if all_read { named.missing(not_required) } else { None };
+    // What could not be opened may require it.
+    let missing = || missing().map(|error| Error::all(unopened).unwrap_or(error));
+    let missing = Error::all(unknown).or_else(missing);
     if *recursive && !providers.is_empty() {
         // Root modules that do not require the named providers are left out.
         outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
@@ -439,6 +462,7 @@ mod tests_of_why {
                 local_name: (*text).to_owned(),
                 constraint: None,
                 in_tests: false,
+                is_evaluated: false,
                 block: None,
             };
             requirements.add(&addr(text), &Constraints::default(), origin);

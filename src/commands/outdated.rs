@@ -342,6 +342,7 @@ mod tests {
                 local_name: "widget".to_owned(),
                 constraint: Some(constraint.to_owned()),
                 in_tests: false,
+                is_evaluated: false,
                 block: None,
             };
             requirements.add(&addr, &constraint.parse().unwrap(), origin);

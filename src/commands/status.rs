@@ -10,7 +10,7 @@ use super::shared::options::{Within, platform};
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::module_hosts::UnlistedHosts;
 use super::verify::opening::open;
-use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled};
+use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled, recalled_by_source};
 use crate::config::RootKind;
 use crate::disk::atomic::{FileMode, NewFile, store};
 use crate::disk::{files, root_files};
@@ -52,9 +52,14 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
             .or_none()?;
     let cache = services.open_cache(&targets.directories());
     let roots = open(&targets, None, scope)?.roots;
-    let known = recalled(&roots, &cache);
-    let (judged, _) = judged(&roots, &known, &cache, VerifyOptions::default(), &TreeVerdict::default());
-    let judged = targets.in_order(judged.into_iter().map(|judged| judged.outcome));
+    let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
+    let groups = recalled_by_source(roots, &cache);
+    let mut outcomes = Vec::new();
+    for (roots, known) in &groups {
+        let (judged, _) = judged(roots, known, &cache, VerifyOptions::default(), &TreeVerdict::default());
+        outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
+    }
+    let judged = targets.in_order(outcomes);
     let error = Error::all(settings_errors(&judged));
     let UnlockedUnits { paths, of_modules, .. } = &targets.unlocked_units;
     let mut status = Status {
@@ -62,14 +67,16 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
         excluded: targets.excluded,
         templates: targets.templates(),
         units_without_lock_file: paths.len() + of_modules.values().map(Vec::len).sum::<usize>(),
-        changed_files: git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots)),
+        changed_files,
         ..Status::default()
     };
     for kind in (0..targets.paths.len()).map(|at| targets.kind(at)).filter(|kind| *kind != RootKind::Module) {
         *status.kinds.entry(kind).or_default() += 1;
     }
-    for (path, root) in roots.iter().filter_map(|(path, root)| Some((path, root.as_ref().ok()?))) {
-        add_lock_file(&mut status, path, root, &known);
+    for (roots, known) in &groups {
+        for (path, root) in roots.iter().filter_map(|(path, root)| Some((path, root.as_ref().ok()?))) {
+            add_lock_file(&mut status, path, root, known);
+        }
     }
     judged.iter().for_each(|root| add_judgment(&mut status, root));
     let (name, of_many, effect) = next(&status, judged.iter().any(needs_lock));

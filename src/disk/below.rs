@@ -3,7 +3,7 @@
 //! What git tracks is found whatever gitignore says; what it does not track follows gitignore. The folders in which the
 //! tools keep what they install are left out. Which of the directories is a root module is not decided here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -21,8 +21,11 @@ use crate::lockfile::LockName;
 use crate::path::{TOOL_FOLDERS, shown};
 use crate::trust::pins;
 
+/// What Terragrunt generates from a stack.
+const GENERATED: &str = ".terragrunt-stack";
+
 /// What the search walks past: these, and what Terragrunt generates, unless git tracks it.
-const WALKED_PAST: [&str; 3] = [".terraform", ".terragrunt-cache", ".terragrunt-stack"];
+const WALKED_PAST: [&str; 3] = [".terraform", ".terragrunt-cache", GENERATED];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurveyedDirectory {
@@ -68,8 +71,20 @@ pub fn survey(start: &Path, changes: Option<&ChangedFiles>) -> Result<Survey, Er
         note(&mut names, &path);
     }
     let unreadable = walk.unreadable.into_iter().map(|(path, reason)| failed(&path, &reason.kind())).collect();
+    let mut generated: BTreeSet<PathBuf> = BTreeSet::new();
     for path in tracked.answer() {
         if matters(&path) && !is_skipped(&path) && start.join(&path).is_file() {
+            generated.extend(generated_above(&path).map(Path::to_owned));
+            note(&mut names, &path);
+        }
+    }
+    // What is new beside generated files that are tracked counts as it does elsewhere.
+    let around: BTreeSet<&Path> = generated.iter().filter_map(|folder| folder.parent()).collect();
+    for place in around {
+        let options =
+            WalkOptions { skipped: &TOOL_FOLDERS, names_repositories: false, excludes: None, is_wanted: &matters };
+        let files = Walk::below(&start.join(place), &options).files.into_iter().map(|path| place.join(path));
+        for path in files.filter(|path| generated_above(path).all(|folder| generated.contains(folder))) {
             note(&mut names, &path);
         }
     }
@@ -77,6 +92,11 @@ pub fn survey(start: &Path, changes: Option<&ChangedFiles>) -> Result<Survey, Er
     let trust_files = trusting.map(|(path, _)| path.join(pins::FILE_NAME)).collect();
     let places = names.into_iter().filter_map(|(path, names)| place(path, names)).collect();
     Ok(Survey { places, trust_files, unreadable })
+}
+
+/// The folders above a file that hold what Terragrunt generates.
+fn generated_above(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().skip(1).filter(|above| above.file_name().is_some_and(|name| name == GENERATED))
 }
 
 fn is_skipped(path: &Path) -> bool {
@@ -129,8 +149,8 @@ pub struct Calls {
     pub included: Vec<PathBuf>,
     /// True for a unit that names a module or includes a file, or that has configuration of its own.
     pub is_unit: bool,
-    /// True if what a unit requires can be known.
-    pub is_read: bool,
+    /// Why what a unit requires cannot be known.
+    pub unread: Option<String>,
     /// The directory of the module of a unit, if it is in the working tree.
     pub unit_module: Option<PathBuf>,
     /// True for a unit that only stacks use.
@@ -194,7 +214,7 @@ fn calls_of_unit(place: &SurveyedDirectory, unit: &UnitReferences) -> Calls {
         has_unread_sources: unit.has_unknown_module,
         included: unit.includes.iter().map(from_start).collect(),
         is_unit: unit.refers || !place.configuration.is_empty(),
-        is_read: unit.is_read,
+        unread: unit.unread.clone(),
         ..Calls::default()
     }
 }
@@ -249,6 +269,19 @@ mod tests {
         let paths = |start: &Path| found(start).into_iter().map(|(path, ..)| path).collect::<Vec<_>>();
         assert_eq!(paths(top), ["kept", "old", "sub dir/é"]);
         assert_eq!(paths(&top.join("sub dir")), ["é"]);
+        // Beside what Terragrunt generated and git tracks, a new lock file is found; elsewhere there it is not.
+        write(top, "live/.terragrunt-stack/a/terragrunt.hcl", "");
+        write(top, "live/.terragrunt-stack/a/.terragrunt-stack/b/.terraform.lock.hcl", "");
+        write(top, "other/.terragrunt-stack/a/.terraform.lock.hcl", "");
+        git(top, &["add", "live/.terragrunt-stack/a/terragrunt.hcl"]);
+        write(top, "live/.terragrunt-stack/a/.terraform.lock.hcl", "");
+        let generated = |(path, has_lock, _): &(String, bool, usize)| path.contains("terragrunt-stack") && *has_lock;
+        let stacks: Vec<_> = found(top).into_iter().filter(generated).map(|(path, ..)| path).collect();
+        assert_eq!(stacks, ["live/.terragrunt-stack/a"]);
+        write(top, ".gitignore", "old/\nnew/\nsub dir/\n.terragrunt-stack/\n");
+        assert!(!found(top).iter().any(generated));
+        std::fs::remove_dir_all(top.join("live")).unwrap();
+        std::fs::remove_dir_all(top.join("other")).unwrap();
         // What is tracked but gone is nowhere.
         std::fs::remove_dir_all(top.join("old")).unwrap();
         assert_eq!(paths(top), ["kept", "sub dir/é"]);

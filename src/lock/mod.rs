@@ -110,7 +110,12 @@ pub fn held_back(
         Some((version, _)) => finding.of_version(version),
         None => finding,
     };
-    let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
+    let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).peekable();
+    let finding = if step.is_rewritable || holders.peek().is_none() {
+        finding
+    } else {
+        finding.remedied_by("Change the constraint where it is written: `--bump` does not rewrite it.")
+    };
     // The user has to look at the constraint, not at the lock file.
     Some(match holders.find(|origin| !origin.file.as_os_str().is_empty()) {
         Some(origin) => finding.in_file(&origin.file).at(origin.position),

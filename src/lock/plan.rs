@@ -15,7 +15,7 @@ use crate::platform::Platform;
 use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::select::{Criteria, ReportedRule, Rules, VersionStep};
 use crate::release::Release;
-use crate::requirements::{Requirement, Requirements, StateProviders};
+use crate::requirements::{Origin, Requirement, Requirements, StateProviders};
 use crate::step::Step;
 use crate::trust::Evidence;
 use crate::version::Version;
@@ -41,6 +41,8 @@ pub struct Intent {
     pub republished: BTreeSet<(ProviderAddr, Version)>,
     /// Take out each recorded `h1:` that no archive of its release has.
     pub drop_unattested: bool,
+    /// True if the requirements are in places that tflock does not edit.
+    pub is_fixed: bool,
     /// Providers that take over the version of an entry at another address: new to old address.
     pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
 }
@@ -116,6 +118,7 @@ pub fn plan(
                     platforms,
                     recorded: lock.get(addr).cloned().or(earlier),
                     moved: planner.moved(addr),
+                    is_rewritable: planner.rewrites(requirement.origins.iter().filter(|it| it.constraint.is_some())),
                     rules,
                     goal: Goal::Packages,
                 };
@@ -255,17 +258,33 @@ impl<'a> Planner<'a> {
             // One message for all root modules, whose constraints differ: the place shows each.
             format!("version {version} of provider {name} does not match the version constraints of the configuration")
         };
-        let holder = super::holders(requirement, version).find(|origin| !origin.file.as_os_str().is_empty());
+        let mut holders = super::holders(requirement, version);
+        let is_rewritable = self.rewrites(super::holders(requirement, version));
+        // The place of one that is to be changed by hand.
+        let holder = holders.find(|origin| {
+            !origin.file.as_os_str().is_empty() && (is_rewritable || self.intent.is_fixed || !origin.is_rewritable())
+        });
         let error = Error::new(ErrorKind::NotFound, message);
         let error = match holder {
             Some(origin) => error.in_file(&origin.file).at(origin.position),
             None => error,
         };
-        Err(error.hint(step!("`tflock why {}` shows which module requires what", name)).hint(step!(
-            "`tflock upgrade --bump --precise {} {}` changes the constraint of the root module",
-            version,
-            name
-        )))
+        let change = if is_rewritable {
+            step!("`tflock upgrade --bump --precise {} {}` changes the constraint of the root module", version, name)
+        } else {
+            step!(
+                "tflock rewrites plain text in `required_providers` of the root module alone: change the constraint there, then \
+                 run `tflock upgrade --precise {} {}`",
+                version,
+                name
+            )
+        };
+        Err(error.hint(step!("`tflock why {}` shows which module requires what", name)).hint(change))
+    }
+
+    /// True if `--bump` can change what these places say.
+    fn rewrites<'o>(&self, mut origins: impl Iterator<Item = &'o Origin>) -> bool {
+        !self.intent.is_fixed && origins.all(Origin::is_rewritable)
     }
 
     /// The entries of Terraform's providers that `OpenTofu`'s replace; empty unless versions are newly selected.

@@ -31,6 +31,8 @@ pub struct Query {
     pub accept_republished: bool,
     /// Whether a recorded `h1:` that no archive of the release has may go: each archive is hashed here to find out.
     pub drop_unattested: bool,
+    /// Whether `tflock upgrade --bump` can rewrite the constraints.
+    pub is_rewritable: bool,
     pub rules: Rules,
     pub goal: Goal,
 }
@@ -94,6 +96,11 @@ impl Selection {
             Self::Newest(_) => None,
         }
     }
+
+    /// True if only a release that has all wanted platforms will do.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Self::Newest(criteria) if criteria.complete)
+    }
 }
 
 impl Query {
@@ -107,6 +114,7 @@ impl Query {
             moved: None,
             accept_republished: false,
             drop_unattested: false,
+            is_rewritable: false,
             rules,
             goal: Goal::Hashes(explain),
         }
@@ -358,6 +366,7 @@ mod tests {
             moved: None,
             accept_republished: false,
             drop_unattested: false,
+            is_rewritable: false,
             rules: Rules { optional: [platform("linux_arm64")].into(), ..Rules::default() },
             goal: Goal::Packages,
         };

@@ -130,6 +130,14 @@ pub(super) fn root_modules(count: usize) -> String {
     counted(count, "root module")
 }
 
+/// `45 units`, or `45 root modules, 1 stack and 2 units among them`; what is not counted is named after the number.
+pub(super) fn root_modules_of(kinds: &BTreeMap<RootKind, usize>, count: usize, not_counted: &str) -> String {
+    match kinds.first_key_value() {
+        Some((kind, all)) if *all == count => format!("{count} {}{not_counted}", kind.noun(count)),
+        _ => root_modules(count) + not_counted + &among(kinds),
+    }
+}
+
 /// `, 1 stack and 2 units among them`; nothing if all are modules.
 pub(super) fn among(kinds: &BTreeMap<RootKind, usize>) -> String {
     let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {}", kind.noun(*count))).collect();

@@ -10,7 +10,7 @@ use crate::error::{Error, ExitCode};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::outcome::{Body, Need, Outcome, Outdated, RootOutcome};
 use crate::report::groups::{
-    Changed, MOST_NAMES, RootSummary, among, first_names, grouped, kinds, root_modules, shared_items,
+    Changed, MOST_NAMES, RootSummary, first_names, grouped, kinds, root_modules, root_modules_of, shared_items,
 };
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
@@ -194,16 +194,16 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
     let not_counted = not_counted(outcome.excluded, outcome.templates);
-    let count = root_modules(roots.len()) + &not_counted + &among(&kinds(outcome));
+    let count = root_modules_of(&kinds(outcome), roots.len(), &not_counted);
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
 }
 
-/// ` (40 excluded by .tflock.hcl, 3 unit templates)`; empty without either.
+/// ` (40 excluded by .tflock.hcl, 3 templates skipped)`; empty without either.
 pub(super) fn not_counted(excluded: usize, templates: usize) -> String {
     let excluded = (excluded > 0).then(|| format!("{excluded} excluded by {}", settings::FILE_NAME));
-    let templates = (templates > 0).then(|| counted(templates, "unit template"));
+    let templates = (templates > 0).then(|| format!("{} skipped", counted(templates, "template")));
     let parts: Vec<String> = excluded.into_iter().chain(templates).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

@@ -200,6 +200,7 @@ fn why() -> Outcome {
         local_name: "aws".to_owned(),
         constraint: constraint.map(str::to_owned),
         in_tests: false,
+        is_evaluated: false,
         block: None,
     };
     let required = Requirement {

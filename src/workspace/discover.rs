@@ -92,7 +92,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let their_calls = read(start, &others, &units);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
-            Some(RootKind::Unit) => create && calls.is_unit && calls.is_read && !calls.is_template,
+            Some(RootKind::Unit) => create && calls.is_unit && calls.unread.is_none() && !calls.is_template,
             Some(_) => create,
             None => false,
         };

@@ -181,14 +181,6 @@ impl Root {
         tree.unread_parts.iter().map(placed).collect()
     }
 
-    /// The first value of a generated file that is not known. Without it, what a new lock file must have is not certain.
-    pub fn hole(&self) -> Option<Finding> {
-        let hole = self.tree.as_ref()?.holes.first()?;
-        let message = format!("a value in a generated file is not known: {}", hole.reason);
-        let finding = Finding::new(Rule::RequirementsUnread, message);
-        Some(finding.in_file(&*hole.place.file).at(hole.place.position))
-    }
-
     pub fn entries(&self) -> Option<&LockFile> {
         self.sound().map(|decoded| &decoded.lock)
     }

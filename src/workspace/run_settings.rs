@@ -88,6 +88,14 @@ pub struct RootSource {
     pub root: PathBuf,
 }
 
+impl RootSource {
+    /// True if the origin registries are asked: what earlier runs saw of releases is theirs, and says nothing of what another
+    /// source has.
+    pub fn is_origin(&self) -> bool {
+        self.choice == SourceChoice::Origin
+    }
+}
+
 impl RunSettings {
     /// The path to open.
     pub fn lock_file(&self) -> PathBuf {
@@ -252,10 +260,12 @@ impl RunSettings {
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
-            // Without the name of the call, so a module that cannot be fetched is reported once for all calls.
-            let of_call =
-                if module.request.is_some() { String::new() } else { format!("{}: ", module_name(&module.key)) };
-            let message = format!("{of_call}{}, so its requirements are unknown", reason.message);
+            // By its source, so a module that cannot be fetched is reported once for all calls.
+            let name = match (&module.request, module.source.is_empty()) {
+                (Some(_), false) => module.source.clone(),
+                _ => module_name(&module.key),
+            };
+            let message = format!("cannot fetch module {name} ({}): its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
             // Some sources depend on unknown values.

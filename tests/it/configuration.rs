@@ -247,3 +247,19 @@ fn list_says_where_it_cannot_know_what_is_required() {
     std::fs::remove_file(workspace.path("a/main.tf")).unwrap();
     assert!(!list(&["-C", "a"]).stderr.contains("unknown"));
 }
+
+/// Nix and others make the configuration a link into their store.
+#[cfg(unix)]
+#[test]
+fn a_configuration_outside_of_the_working_tree_is_refused_with_the_way_on() {
+    let (registry, store) = (honest(), Workspace::with_files(&[("config.tf.json", "{}")]));
+    let workspace = Workspace::with_files(&[]);
+    let place = workspace.path("config.tf.json");
+    std::os::unix::fs::symlink(store.path("config.tf.json"), &place).unwrap();
+    workspace.git(["init", "--quiet"]);
+    let run = lock(&workspace, &registry, &[]).ended_with(2);
+    assert!(run.stderr.contains("help: no file outside the working tree is read"), "{run}");
+    std::fs::remove_file(&place).unwrap();
+    workspace.write("config.tf.json", &store.read("config.tf.json"));
+    lock(&workspace, &registry, &[]).ended_with(0);
+}

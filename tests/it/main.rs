@@ -19,6 +19,7 @@ mod diff;
 mod diff_online;
 mod diff_reads;
 mod effective;
+mod empty_cache;
 mod example;
 mod fixture;
 mod functions;

@@ -1,7 +1,7 @@
 //! Versions are newly selected.
 
 use crate::support::keys::Day;
-use crate::support::registry::Registry;
+use crate::support::registry::{Flaw, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 
@@ -107,6 +107,43 @@ fn a_version_behind_the_address_is_that_of_precise() {
     assert!(run.stderr.contains("expected ADDR@VERSION"), "{run}");
     upgrade(&workspace, &registry, &[&format!("{widget}@1.0.0"), "--precise", "1.2.0"]).ended_with(2);
     upgrade(&workspace, &registry, &[&format!("{widget}@2.0.0"), "--bump"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.2.0", "2.0.0"]);
+}
+
+/// `--bump` rewrites plain text in the root module, and nothing else.
+#[test]
+fn bump_is_advised_where_it_can_rewrite_the_constraint() {
+    let registry = registry();
+    let widget = format!("{}/acme/widget@2.0.0", registry.host());
+    let workspace = locked(&registry, "1.2.0", "~> 1.0");
+    let is_advised = || upgrade(&workspace, &registry, &[&widget]).ended_with(2).stderr.contains("--bump");
+    assert!(is_advised());
+    let providers = serde_json::json!({
+        "gadget": { "source": "{{registry}}/acme/gadget" },
+        "widget": { "source": "{{registry}}/acme/widget", "version": "~> 1.0" },
+    });
+    std::fs::remove_file(workspace.path("main.tf")).unwrap();
+    workspace
+        .write("main.tf.json", &serde_json::json!({ "terraform": { "required_providers": providers } }).to_string());
+    assert!(!is_advised());
+    std::fs::remove_file(workspace.path("main.tf.json")).unwrap();
+    workspace.write("net/main.tf", &main("~> 1.0"));
+    workspace.write("main.tf", &format!("{}module \"net\" {{\n  source = \"./net\"\n}}\n", main(">= 1.0")));
+    assert!(!is_advised());
+}
+
+/// A publisher forgot a package in the list that they signed.
+#[test]
+fn a_release_whose_list_lacks_a_package_is_stepped_over() {
+    let registry = registry().release("acme/widget", "2.1.0", &LINUX).flawed(Flaw::ShortSums("linux_amd64"));
+    let workspace = locked(&registry, "1.2.0", ">= 1.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = upgrade(&workspace, &registry, &[&widget]).ended_with(3);
+    let way_on = format!("tflock upgrade --precise 2.0.0 {widget}");
+    assert!(run.stdout.contains("denied[wrong-checksum]") && run.stdout.contains(&way_on), "{run}");
+    upgrade(&workspace, &registry, &["--precise", "2.0.0", &widget]).ended_with(0);
+    let workspace = locked(&registry, "1.2.0", ">= 1.0");
+    upgrade(&workspace, &registry, &[&widget, "--newest-with-platforms"]).ended_with(0);
     assert_eq!(versions(&workspace), ["1.2.0", "2.0.0"]);
 }
 

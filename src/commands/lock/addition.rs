@@ -128,6 +128,7 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
         local_name: addition.flags.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
         constraint,
         in_tests: false,
+        is_evaluated: false,
         block: None,
     }
 }

@@ -246,7 +246,7 @@ impl RootDecision<'_> {
             root: &self.root.settings().root,
             dialect: self.root.dialect(),
             lock: &self.root.lock,
-            cache: self.cache,
+            cache: self.root.uses_origin().then_some(self.cache),
         }
     }
 }
@@ -349,7 +349,7 @@ pub(super) fn unknown_provider(
     let known = requirements.iter().map(|(other, _)| other).chain(lock.iter().map(|(other, _)| other));
     let known = known.map(|other| other.short(dialect)).chain(well_known().map(str::to_owned)).collect();
     let left = Cell::new(MOST_SUGGESTIONS);
-    UnknownProviders { requirements, folder, dialect, vain, known, left }.placed(error)
+    UnknownProviders { requirements, lock, folder, dialect, vain, known, left }.placed(error)
 }
 
 /// For so many unknown providers others are suggested; a configuration may have any number of them.
@@ -357,6 +357,7 @@ const MOST_SUGGESTIONS: usize = 50;
 
 struct UnknownProviders<'a> {
     requirements: &'a Requirements,
+    lock: &'a LockFile,
     folder: &'a Path,
     dialect: Dialect,
     /// What `why` cannot tell of yet.
@@ -385,6 +386,12 @@ impl UnknownProviders<'_> {
             self.left.set(self.left.get() - 1);
             let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
             let shown = addr.short(dialect);
+            if let Some(entry) = self.lock.get(&addr) {
+                let gone =
+                    format!("the registry had it: it is locked at {}; ask its operator where it is now", entry.version);
+                error.hints.insert(0, gone.into());
+                return error.in_file(roots::file_from(self.folder, &first.file)).at(first.position);
+            }
             let others = self.known.iter().map(String::as_str).filter(|other| *other != shown);
             error.hints.splice(0..0, suggest(&shown, others).into_iter().map(Step::meant));
             if implied {
@@ -459,6 +466,7 @@ mod unknown_provider_tests {
                 local_name: (*local_name).to_owned(),
                 constraint: None,
                 in_tests: false,
+                is_evaluated: false,
                 block: None,
             };
             requirements.add(&addr(required), &Constraints::default(), origin);

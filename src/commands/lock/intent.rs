@@ -32,6 +32,7 @@ impl LockRequest {
             dropped: BTreeSet::new(),
             upgrade: self.upgrade.clone(),
             precise: versions(&self.precise)?.into_iter().collect(),
+            is_fixed: false,
             moves: BTreeMap::new(),
             platforms: Vec::new(),
             prune: self.prune,

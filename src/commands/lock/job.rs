@@ -14,7 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::earlier::Earlier;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::placed;
+use crate::disk::roots::{self, placed};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule, is_denied};
 use crate::lock;
@@ -83,9 +83,9 @@ impl LockJob {
             (root.rules_of(addr), root.platforms_of(addr, root.recorded_platforms.as_ref()), earlier)
         };
         let lock = root.lock_with_restored();
-        let mut plan = plan::plan(&root.requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
-            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))
-            .map_err(|error| root.settings().placed(error))?;
+        let requirements = root.requirements.clone().renamed(|file| roots::file_from(&root.settings().path, file));
+        let mut plan = plan::plan(&requirements, &lock, &root.intent, root.rules.dialect(), &wanted)
+            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         for (addr, step) in &mut plan.steps {
             step.rules.provenance = session.stores.provenance(&root.settings().trust, addr);
         }

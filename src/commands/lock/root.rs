@@ -28,7 +28,7 @@ use crate::query::question::{Depth, Explain, Goal, Query, Selection};
 use crate::query::select::{Criteria, Rules};
 use crate::release::continuity::FirstUseRule;
 use crate::requirements::{Requirement, Requirements};
-use crate::settings::{Basis, Candidate, Date, SourceChoice};
+use crate::settings::{Basis, Candidate, Date};
 use crate::version::{Constraints, Version};
 use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings};
 
@@ -105,7 +105,6 @@ impl LockRoot {
 
     fn of(root: Root, request: &LockRequest, cache: &Cache) -> Result<Self, Error> {
         let unread = if request.from_lock { Vec::new() } else { root.unread_requirements() };
-        let hole = if request.from_lock { None } else { root.hole() };
         let (settings, tree, kind) = (&root.settings, root.tree.as_deref(), root.kind());
         let is_complete = tree.is_some_and(|tree| tree.unread_parts.is_empty() && tree.holes.is_empty());
         let shown = |finding: Finding| match finding.file.clone() {
@@ -113,8 +112,7 @@ impl LockRoot {
             None => finding,
         };
         let unread: Vec<Finding> = unread.into_iter().map(shown).collect();
-        let hole = hole.map(shown);
-        if let (None, Some(part)) = (&root.bytes, unread.first().or(hole.as_ref())) {
+        if let (None, Some(part)) = (&root.bytes, unread.first()) {
             return Err(no_new_lock_file(part));
         }
         if root.bytes.is_none() && kind == RootKind::Unit && settings.is_tool_guessed {
@@ -145,7 +143,12 @@ impl LockRoot {
         let named = request.named_platforms(settings, &always);
         let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache, always));
         Ok(Self {
-            intent: Intent { prune: request.prune && is_complete, platforms: named.unwrap_or_default(), ..intent },
+            intent: Intent {
+                prune: request.prune && is_complete,
+                platforms: named.unwrap_or_default(),
+                is_fixed: kind.traits().new_requirement.is_none(),
+                ..intent
+            },
             recorded_platforms,
             rules: RuleBook::for_root(settings).demanding(request.h1, request.not_after),
             source: settings.source(),
@@ -178,9 +181,9 @@ impl LockRoot {
         self.read.kind()
     }
 
-    /// True if origin registries are queried, so facts of earlier runs about them apply.
+    /// True if facts of earlier runs apply.
     pub(super) fn uses_origin(&self) -> bool {
-        self.source.choice == SourceChoice::Origin
+        self.source.is_origin()
     }
 
     /// Fails if tflock does not edit the requirements of such a root module; names the place of the first of some providers.
@@ -300,6 +303,7 @@ impl LockRoot {
             moved: None,
             accept_republished: false,
             drop_unattested: false,
+            is_rewritable: true,
             rules,
             goal: Goal::Version,
         })

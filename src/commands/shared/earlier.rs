@@ -29,7 +29,8 @@ pub(in crate::commands) struct EarlierRecords<'a> {
     pub(in crate::commands) root: &'a Path,
     pub(in crate::commands) dialect: Dialect,
     pub(in crate::commands) lock: &'a LockFile,
-    pub(in crate::commands) cache: &'a Cache,
+    /// What earlier runs saw, where they asked the source that is asked now.
+    pub(in crate::commands) cache: Option<&'a Cache>,
 }
 
 impl EarlierRecords<'_> {
@@ -92,8 +93,8 @@ impl EarlierRecords<'_> {
     }
 
     fn index(&self, release: &Release) -> Option<EarlierRecord> {
-        let sums = self.cache.locked(&release.address, &release.version)?;
-        let lines = Sums::decode(&self.cache.document(&sums)?);
+        let sums = self.cache?.locked(&release.address, &release.version)?;
+        let lines = Sums::decode(&self.cache?.document(&sums)?);
         let listed = Release::new(release.address.clone(), release.version.clone()).listing(&lines, |_| None);
         let recorded: PackageHashes = listed.lines.keys().copied().map(PackageHash::zh).collect();
         let version = release.version.clone();
@@ -102,9 +103,9 @@ impl EarlierRecords<'_> {
 
     /// Other versions in the index that own a hash: hashes prove this, no matter which run recorded them.
     fn index_of_others(&self, release: &Release) -> Vec<EarlierRecord> {
-        let addr = &release.address;
-        let versions = self.cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
-        let known = versions.filter_map(|version| cached::unchecked(self.cache, addr, &version));
+        let (addr, Some(cache)) = (&release.address, self.cache) else { return Vec::new() };
+        let versions = cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
+        let known = versions.filter_map(|version| cached::unchecked(cache, addr, &version));
         let record = |other: Release| {
             let archives = other.lines.keys().copied().map(PackageHash::zh);
             let recorded = archives.chain(other.h1.keys().cloned()).collect();

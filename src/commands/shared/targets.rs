@@ -328,18 +328,19 @@ impl<'a> Targets<'a> {
     /// The notes on units without a lock file: it is a choice to have none, and one to have that of the module alone.
     pub fn notes_on_units(&self) -> impl Iterator<Item = Step> {
         let UnlockedUnits { paths, of_modules, .. } = &self.unlocked_units;
-        let of_none = paths.first().map(|first| match (paths.len(), self.unlocked) {
-            (count, Unlocked::Created) => step!(
-                "no lock file is created in {} that tflock does not read completely: `tflock -C {} why` says why",
-                counted(count, "unit"),
-                shown(first)
-            ),
-            (count, _) => step!(
+        let is_created = self.unlocked == Unlocked::Created;
+        let not_created = if is_created { self.unlocked_units.by_reason() } else { Vec::new() };
+        let not_created = not_created.into_iter().map(|(reason, count)| {
+            let units = if count == 1 { "1 unit gets".to_owned() } else { format!("{count} units get") };
+            Step::from(format!("{units} no lock file: {reason}"))
+        });
+        let of_none = paths.first().filter(|_| !is_created).map(|first| {
+            step!(
                 "{} no lock file, such as {}: `tflock lock -r --create` writes those of units that are read; where that is \
                  a choice, name .terraform.lock.hcl in a .gitignore",
-                if count == 1 { "1 unit has".to_owned() } else { format!("{count} units have") },
+                if paths.len() == 1 { "1 unit has".to_owned() } else { format!("{} units have", paths.len()) },
                 shown(first)
-            ),
+            )
         });
         let count = of_modules.values().map(Vec::len).sum();
         let first = of_modules.iter().find_map(|(module, units)| Some((shown(units.first()?), shown(module))));
@@ -352,7 +353,7 @@ impl<'a> Targets<'a> {
                 module
             )
         });
-        of_none.into_iter().chain(of_module)
+        not_created.chain(of_none).chain(of_module)
     }
 
     /// Leaves units out of the notes that findings are about, by their lock files.

@@ -326,6 +326,7 @@ impl Recording<'_> {
             }
             verdict @ Continuity::Republished { .. } => {
                 let (root, dialect) = (&self.root.root, self.root.dialect);
+                let cache = self.root.source().is_origin().then_some(cache);
                 let records = EarlierRecords { root, dialect, lock: &self.lock, cache }.of(release);
                 let altered = continuity::altered(recorded, release, &records);
                 let finding = altered.or_else(|| continuity::republished(recorded, release, &verdict))?;

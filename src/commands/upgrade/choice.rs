@@ -167,6 +167,7 @@ mod tests {
             local_name: "widget".to_owned(),
             constraint: Some(constraint.to_owned()),
             in_tests: false,
+            is_evaluated: false,
             block: None,
         });
         Outdated {

@@ -11,7 +11,7 @@ use super::module_hosts::UnlistedHosts;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{Answers, GateRoot, GateRoots};
 use super::tree::TreeVerdict;
-use super::{VerifyArgs, VerifyOptions, judged, recalled};
+use super::{VerifyArgs, VerifyOptions, judged, recalled_by_source};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::assumed;
@@ -30,7 +30,7 @@ use crate::parallel;
 use crate::path::{self, shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
-use crate::step::{Step, Template};
+use crate::step::Step;
 use crate::verify::{Completion, InstalledCount, Verified};
 use crate::words::{counted, first_of};
 use crate::workspace::discover::Search;
@@ -38,12 +38,6 @@ use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
 
 /// How many unchecked root modules a note names.
 const MOST_NAMED: usize = 5;
-
-/// A limit of the check of modules.
-const GAP: Template = template!(
-    "`init` re-downloads modules, and a tag may move or a registry list a new version before that: run \
-                   `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed"
-);
 
 /// One run of the gate, and the root modules that it judged and that `--fix` may repair.
 pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, GateRoots), Error> {
@@ -106,8 +100,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let mut of_units = of_units(&changed, units.as_ref());
     of_units.extend(sources);
     let answered = if scope.offline {
-        let known = recalled(&changed, &cache);
-        Answered { groups: vec![(changed, known)], ..Answered::default() }
+        Answered { groups: recalled_by_source(changed, &cache), ..Answered::default() }
     } else {
         query_online(changed, &cache, args, services)?
     };
@@ -139,12 +132,32 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
     }
-    if locked_modules > 0 {
-        notes.push(if options.installed { Step::from(COMPARED) } else { Step::from(GAP) });
+    if options.installed && locked_modules > 0 {
+        notes.push(Step::from(COMPARED));
+    } else {
+        notes.extend(gap(&roots));
     }
     notes.extend(cache.finish());
     let outcome = Outcome { since_base, notes, ..outcome };
     Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), &targets) } else { outcome }, roots))
+}
+
+/// A limit of the check of modules. No command of tflock installs those of units.
+fn gap(roots: &GateRoots) -> Option<Step> {
+    let is_unit = |root: &GateRoot| root.tree().is_some_and(|tree| tree.unit.is_some());
+    let mut names = Vec::new();
+    for (path, root) in roots {
+        if root.as_ref().is_ok_and(|root| root.locked_packages() > 0 && !is_unit(root)) {
+            names.push(if path.as_os_str().is_empty() { ".".to_owned() } else { shown(path) });
+        }
+    }
+    (!names.is_empty()).then(|| {
+        step!(
+            "`init` re-downloads the locked modules ({}), and a tag may move or a registry list a new version before that: run \
+             `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed",
+            first_of(&names, MOST_NAMED)
+        )
+    })
 }
 
 /// The outcome of a run that looked at no lock file, and found no other reason not to pass.
@@ -189,7 +202,14 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
             let name = path::shown(shown);
             let message = format!("{name} has no dependency lock file, and the settings state a level for that");
             let finding = Finding::new(Rule::LockFileMissing, message).in_file(file);
-            let finding = finding.remedied_by(step!("Run `tflock lock -r --create` and commit the file."));
+            let finding = finding.remedied_by(match targets.unlocked_units.unread.get(shown) {
+                None => step!("Run `tflock lock -r --create` and commit the file."),
+                Some(reason) => step!(
+                    "tflock creates none in a unit that it does not read completely: {}. Make that readable, or lock the \
+                     unit with Terragrunt and commit the file.",
+                    reason
+                ),
+            });
             findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
         }
     }

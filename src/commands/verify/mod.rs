@@ -195,8 +195,8 @@ impl Judging<'_> {
             return Vec::new();
         };
         let settings = root.settings();
-        let earlier =
-            EarlierRecords { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
+        let cache = settings.source().is_origin().then_some(self.cache);
+        let earlier = EarlierRecords { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache };
         let at_base = root.base().and_then(|(compared, before)| {
             let commit = compared.short();
             let place = format!("the merge base with {}", compared.name());
@@ -340,6 +340,16 @@ impl VerifyArgs {
         let trust_change_allowed = self.allow_trust_change;
         self.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed })
     }
+}
+
+/// Root modules with the records of earlier runs about their locked releases, which are those of the origin registries; of what
+/// another source has nothing is known. Sends no request.
+pub fn recalled_by_source(roots: GateRoots, cache: &Cache) -> Vec<(GateRoots, Releases)> {
+    let asks_others =
+        |root: &Result<GateRoot, Error>| root.as_ref().is_ok_and(|root| !root.settings().source().is_origin());
+    let (others, of_origin): (GateRoots, GateRoots) = roots.into_iter().partition(|(_, root)| asks_others(root));
+    let known = recalled(&of_origin, cache);
+    vec![(of_origin, known), (others, Releases::new())]
 }
 
 /// The records of earlier runs about the locked releases; sends no request.

@@ -42,6 +42,8 @@ pub struct RequiredProvider {
     pub version: Option<Constraint>,
     /// What gives the source and the version, if that is evaluated: until then nothing is known of what the name means.
     pub dynamic: Option<Box<DynamicProvider>>,
+    /// True if the version is the value of an expression.
+    pub is_evaluated: bool,
 }
 
 impl RequiredProvider {
@@ -174,6 +176,8 @@ struct Usage<'a> {
     name: &'a str,
     /// The type and name of the block, if it has them.
     block: Option<[&'a str; 2]>,
+    /// True if its constraint is the value of an expression.
+    is_evaluated: bool,
 }
 
 impl Module {
@@ -187,8 +191,14 @@ impl Module {
     /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
     pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
         for (name, required) in self.required.iter().filter(|(_, required)| !required.is_of_unknown_source()) {
-            let usage =
-                Usage { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name, block: None };
+            let usage = Usage {
+                module: path,
+                place: &required.place,
+                kind: OriginKind::RequiredProviders,
+                name,
+                block: None,
+                is_evaluated: required.is_evaluated,
+            };
             needs.add(&required.source, required.version.as_ref(), &usage);
         }
         for config in &self.providers {
@@ -201,6 +211,7 @@ impl Module {
                 kind: resource.mode,
                 name: &resource.provider,
                 block: Some([&resource.kind, &resource.name]),
+                is_evaluated: false,
             };
             self.require(None, &usage, dialect, needs);
         }
@@ -221,6 +232,7 @@ impl Module {
             kind: OriginKind::ProviderBlock,
             name: &config.name,
             block: None,
+            is_evaluated: false,
         };
         self.require(config.version.as_ref(), &usage, dialect, needs);
     }
@@ -242,8 +254,14 @@ impl Module {
                 Err(_) => return,
             },
         };
-        let usage =
-            Usage { module: path, place: &import.place, kind: OriginKind::Import, name: local_name, block: None };
+        let usage = Usage {
+            module: path,
+            place: &import.place,
+            kind: OriginKind::Import,
+            name: local_name,
+            block: None,
+            is_evaluated: false,
+        };
         self.require(None, &usage, dialect, needs);
     }
 
@@ -277,6 +295,7 @@ impl Needs {
                     local_name: usage.name.to_owned(),
                     constraint: version.map(|version| version.text.clone()),
                     in_tests: self.in_tests,
+                    is_evaluated: usage.is_evaluated,
                     block: usage.block.map(|[kind, name]| format!("{kind:?} {name:?}")),
                 };
                 let none = Constraints::default();

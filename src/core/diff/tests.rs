@@ -334,6 +334,7 @@ fn changed_requirements_are_listed() {
         local_name: "widget".to_owned(),
         constraint: Some(constraint.to_owned()),
         in_tests: false,
+        is_evaluated: false,
         block: None,
     };
     let requirements = |origins: &[Origin]| {

@@ -133,13 +133,13 @@ rules! {
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Require one of them exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is available, but a constraint or a setting keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
     LockedBefore, "locked-before", Note, Trust, "Git history shows that a provider which is new to the lock file was locked before.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
-    PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
+    PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Add the missing platforms to `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so each gets the newest that its constraints allow.", "Make their constraints agree; `tflock why -r ADDR` shows who requires what.";
     ExplicitHost, "explicit-host", Warn, Other, "The configuration names the registry of the other tool, so its provider stays there.", "Leave the host out of the source address, or run `tflock migrate --to TOOL --edit-config`.";
     ModuleNotInstalled, "module-not-installed", Warn, Other, "A module is not installed, so its requirements are unknown.", "Install the modules (`init` or `get` of the tool), then run `tflock lock`.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
-    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not requested.", "Set `platforms` in `.tflock.hcl`.";
+    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that was not requested.", "Name all platforms in `platforms` of `.tflock.hcl`.";
     RequirementsUnread, "requirements-unread", Warn, Policy, "The configuration's requirements were not read, or not all of them, so the lock file was not compared with them.", "Compare what is required with the lock file by hand, and again after each change to the unread files.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
     ProviderUndeclared, "provider-undeclared", Deny, Other, "A component of a stack needs a provider that the stack does not declare.", "`tflock add ADDR` adds it to the `required_providers` of the stack; pass its configuration to the component.";

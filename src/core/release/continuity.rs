@@ -19,6 +19,7 @@
 use std::collections::BTreeSet;
 
 use super::Release;
+use super::hashes::HashJudge;
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
@@ -124,9 +125,14 @@ pub struct EarlierRecord {
     pub remedy: Option<Step>,
 }
 
-/// True if the served release is not shown to be the recorded one, so it is worth looking for earlier records.
+/// True if the served release seems to be another one than the recorded one, so it is worth looking for earlier records.
+/// Packages that nobody looked at may have the recorded hashes.
 pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
-    matches!(judge_release(recorded, release), Continuity::Republished { .. } | Continuity::NotReproduced)
+    match judge_release(recorded, release) {
+        Continuity::FirstUse | Continuity::Shown { .. } | Continuity::Grew { .. } => false,
+        Continuity::Republished { .. } => true,
+        Continuity::NotReproduced => HashJudge::of(Some(release)).knows_contents(),
+    }
 }
 
 /// The finding that an entry was changed, by the first record of just what is offered, or else by the first record, for another
@@ -156,10 +162,13 @@ pub fn replaced(
     refuted: &[&PackageHash],
     records: &[EarlierRecord],
 ) -> Option<Finding> {
+    // What went may be a hash of the release, whether or not anybody looked at that package.
+    let judge = HashJudge::of(Some(release));
+    let went = |hash: &PackageHash| !recorded.contains(hash) && !judge.judge(hash).status.is_refuted();
     let is_before = |record: &&EarlierRecord| {
         record.version == release.version
             && !refuted.iter().any(|hash| record.recorded.contains(hash))
-            && record.recorded.iter().any(|hash| !recorded.contains(hash) && release.owns(hash))
+            && record.recorded.iter().any(|hash| hash.is_well_formed() && went(hash))
     };
     let record = records.iter().find(is_before).filter(|_| !refuted.is_empty())?;
     Some(altered_as(release, record, &changed(recorded, record)))

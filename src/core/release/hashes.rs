@@ -179,7 +179,7 @@ impl<'a> HashJudge<'a> {
     }
 
     /// True if the contents of all packages of the release are known, and each was computed here.
-    fn knows_contents(&self) -> bool {
+    pub(super) fn knows_contents(&self) -> bool {
         let Some(release) = self.release.filter(|release| release.complete) else { return false };
         let is_computed = |platform: &Platform| release.computed().any(|(_, of)| of == Some(platform));
         release.archives().next().is_some()

@@ -7,7 +7,7 @@
 //! Source: `internal/states/statefile/read.go`, `version4.go` and `version3_upgrade.go`, `internal/addrs/provider_config.go`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -58,6 +58,9 @@ pub struct Origin {
     /// True if a test file requires it, or a module that only runs of test files use.
     #[serde(skip)]
     pub in_tests: bool,
+    /// True if the constraint is the value of an expression.
+    #[serde(skip)]
+    pub is_evaluated: bool,
     /// The type and name of a block that implies the provider: `"aws_vpc" "this"`.
     #[serde(skip)]
     pub block: Option<String>,
@@ -82,6 +85,12 @@ impl Origin {
             "" => "the root module".to_owned(),
             module => module_name(module),
         }
+    }
+
+    /// True if the constraint is written as plain text in `required_providers` of the root module, where it can be rewritten.
+    pub fn is_rewritable(&self) -> bool {
+        let is_json = self.file.extension().is_some_and(|extension| extension == "json");
+        self.module.is_empty() && self.kind == OriginKind::RequiredProviders && !self.is_evaluated && !is_json
     }
 
     /// What the constraint means; no terms if there is none.
@@ -132,6 +141,16 @@ impl Requirements {
         let mut requirements = Self::new();
         lock.iter().for_each(|(addr, entry)| requirements.add_entry(addr, entry));
         requirements
+    }
+
+    /// The same with other names of the files.
+    #[must_use]
+    pub fn renamed(mut self, name: impl Fn(&Path) -> PathBuf) -> Self {
+        let origins = self.providers.values_mut().flat_map(|requirement| &mut requirement.origins);
+        for origin in origins.filter(|origin| !origin.file.as_os_str().is_empty()) {
+            origin.file = name(&origin.file);
+        }
+        self
     }
 
     /// Adds one place that requires a provider, with its parsed constraint.

@@ -14,6 +14,7 @@ fn places_move_to_another_provider_with_their_constraints() {
         local_name: "b".to_owned(),
         constraint: Some(constraint.to_owned()),
         in_tests: false,
+        is_evaluated: false,
         block: None,
     };
     let mut requirements = Requirements::new();

@@ -173,16 +173,17 @@ impl Call<'_, '_> {
             (Some(None), Some(default)) => Ok(Value::text(default)),
             (Some(None), None) => Err(Cause::Null.refuses(format!("the settings say that {name} is never set"))),
             (None, None) => {
-                let what = format!("get_env({name:?}), which the settings do not name");
-                Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = \"…\" }} }})")))
+                let setting = format!("`terragrunt {{ env = {{ {name} = \"…\" }} }}`");
+                Ok(unknown(format!("get_env({name:?}): if it is always the same, add {setting} to .tflock.hcl")))
             }
             (None, Some(default)) => {
                 session.used_default.set(true);
                 if session.takes_defaults {
                     Ok(Value::text(default))
                 } else {
-                    let what = format!("get_env({name:?}), whose default counts only where {name} is not set");
-                    Ok(unknown(format!("{what} (terragrunt {{ env = {{ {name:?} = null }} }})")))
+                    let setting = format!("`terragrunt {{ env = {{ {name} = null }} }}`");
+                    let what = format!("get_env({name:?}), which a run may set");
+                    Ok(unknown(format!("{what}: if it is never set, add {setting} to .tflock.hcl")))
                 }
             }
         }

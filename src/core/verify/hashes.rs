@@ -162,6 +162,10 @@ impl JudgedEntry<'_> {
 
     /// The finding about served archives that are not recorded, if others are.
     fn unrecorded(&self, release: &Release, verdict: &Continuity) -> Option<Finding> {
+        // Without a signed list nothing says that a lock file should record them.
+        if hashes::is_mirror_only(release) {
+            return None;
+        }
         let new = match verdict {
             Continuity::Grew { new } => new,
             Continuity::Republished { new, .. } if *new > 0 && self.records_an_archive(release) => new,

@@ -60,6 +60,7 @@ fn step(hashes: &[PackageHash], platforms: &[&str]) -> Query {
         moved: None,
         accept_republished: false,
         drop_unattested: false,
+        is_rewritable: true,
         rules: Rules::default(),
         goal: crate::query::question::Goal::Packages,
     }

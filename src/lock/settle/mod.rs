@@ -299,7 +299,9 @@ fn replaced(
     records: &dyn Fn(&Release) -> Vec<EarlierRecord>,
 ) -> Option<Finding> {
     let refuted = unattested::refuted(&entry.hashes, release);
-    if refuted.is_empty() || step.drop_unattested || continuity::is_doubtful(&entry.hashes, release) {
+    let verdict = continuity::judge_release(&entry.hashes, release);
+    let is_other = matches!(verdict, Continuity::Republished { .. } | Continuity::NotReproduced);
+    if refuted.is_empty() || step.drop_unattested || is_other {
         return None;
     }
     continuity::replaced(&entry.hashes, release, &refuted, &records(release)).map(|it| unaccepted(it, step))

@@ -46,6 +46,7 @@ fn step(recorded: Option<&[PackageHash]>) -> Query {
         moved: None,
         accept_republished: false,
         drop_unattested: false,
+        is_rewritable: true,
         rules: Rules::default(),
         goal: Goal::default(),
     }
@@ -354,4 +355,24 @@ fn a_hash_with_two_attestations_is_written_once() {
     let mut trusting = step(None);
     trusting.rules.reported = ReportedRule::Write;
     assert_eq!(written(&trusting, &twice), sorted(&[zh(1), zh(2), h1(1)]));
+}
+
+/// Whoever works on a machine for which there is no package is told that it is this machine's platform that is wanted.
+#[test]
+fn the_platform_of_this_machine_is_called_that() {
+    let hints = |platform: Platform| {
+        let mut lacking = release(&[1, 2]);
+        lacking.missing.insert(platform, None);
+        match decided(&step(None), &lacking, &[]).unwrap_err().remove(0) {
+            Refusal::Error(error) => error.hints.iter().map(ToString::to_string).collect::<Vec<_>>().concat(),
+            other @ Refusal::Finding(..) => panic!("{other:?}"),
+        }
+    };
+    let other = ["plan9_386", "solaris_amd64"].map(|text| text.parse().unwrap()).into_iter();
+    let other = other.clone().find(|platform| *platform != Platform::host()).unwrap();
+    for (platform, is_own) in [(Platform::host(), true), (other, false)] {
+        let hints = hints(platform);
+        assert_eq!(hints.contains("--platform"), is_own, "{hints}");
+        assert!(hints.contains("optional_platforms"), "{hints}");
+    }
 }

@@ -92,6 +92,19 @@ impl SourceState {
                     // It says nothing of platforms, and may have them all.
                     platforms.extend(query.platforms.iter().cloned());
                 }
+                if query.selection.is_complete() {
+                    for platform in query
+                        .platforms
+                        .iter()
+                        .filter(|platform| platforms.contains(platform))
+                        .cloned()
+                        .collect::<Vec<_>>()
+                    {
+                        if !registry.covers(key, &platform, query).await? {
+                            platforms.remove(&platform);
+                        }
+                    }
+                }
                 let limited = query.rules.versions.requires_age();
                 let signed = if limited { registry.signed_on(key, query).await? } else { None };
                 Ok(Probed { platforms, signed })

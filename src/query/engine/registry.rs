@@ -10,8 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, IndexEntry};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::Sums;
-use crate::hash::{PackageHash, Sha256Digest};
+use crate::hash::{PackageHash, Sha256Digest, Sums, SumsError};
 use crate::net::{DocumentKind, Shared};
 use crate::platform::Platform;
 use crate::query::question::{Goal, PackageFacts, Query, Refusal};
@@ -96,9 +95,14 @@ pub(super) fn listed(
 ) -> Result<Sha256Digest, Refusal> {
     let refuse = |message: String| Refusal::from(Finding::new(Rule::WrongChecksum, message).about(addr));
     let name = &package.file_name;
-    let digest = sums
-        .digest_of(name)
-        .map_err(|error| refuse(format!("the checksums of {addr} {version} do not cover {name:?}: {error}")))?;
+    let digest = sums.digest_of(name).map_err(|error| match error {
+        SumsError::NotListed(name) => {
+            refuse(format!("the checksums of {addr} {version} do not list the package {name:?}"))
+        }
+        SumsError::BadDigest { name, digest } => {
+            refuse(format!("the checksums of {addr} {version} have no SHA-256 for {name:?}: {digest:?}"))
+        }
+    })?;
     if digest != package.shasum {
         return Err(refuse(format!(
             "the checksum of {name:?} of {addr} {version} is {digest}, but the registry announces {}",

@@ -129,10 +129,42 @@ impl RegistrySource {
             };
             if let Some(package) = Miss::found(answer)? {
                 self.signed_alike(key, query, &package, signed).await?;
-                lines.insert(platform.clone(), RegistryLine::of(key, package, &signed.sums)?);
+                let line = match RegistryLine::of(key, package, &signed.sums) {
+                    Err(Refusal::Finding(finding, revoked)) => {
+                        Err(Refusal::Finding(Box::new(self.with_older(*finding, key, query).await), revoked))
+                    }
+                    line => line,
+                };
+                lines.insert(platform.clone(), line?);
             }
         }
         Ok(lines)
+    }
+
+    /// A finding on the checksums of a release, with the release before it as the way on.
+    async fn with_older(&self, finding: Finding, (addr, version): &ReleaseKey, query: &Query) -> Finding {
+        let offers = self.offers(addr).await.unwrap_or_default();
+        let before = offers.iter().map(|offer| &offer.version).filter(|offered| *offered < version);
+        match newest_allowed(before, &query.constraints) {
+            Some(older) => finding.remedied_by(step!(
+                "Report it to the publisher. Until that is mended, `tflock upgrade --precise {} {}` selects the release before \
+                 it.",
+                older,
+                addr
+            )),
+            None => finding.remedied_by("Report it to the publisher: their list of checksums does not fit their packages."),
+        }
+    }
+
+    /// True if a release has a package for a platform, and what was signed of it lists that package.
+    pub(super) async fn covers(&self, key: &ReleaseKey, platform: &Platform, query: &Query) -> Result<bool, Refusal> {
+        let Some(package) = Miss::found(self.package(key, platform).await)? else { return Ok(false) };
+        match self.signed_sums(key, &package, &query.rules).await {
+            Ok(signed) => Ok(RegistryLine::of(key, package, &signed.sums).is_ok()),
+            // What is wrong with the whole release is said of the one that is selected.
+            Err(Refusal::Finding(..)) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// A registry may name other checksums for another platform: then they need a signature of their own, and must

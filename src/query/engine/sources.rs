@@ -277,8 +277,10 @@ impl SourceSet {
     async fn select(&self, addr: &ProviderAddr, query: &Query, available: &[Available<'_>]) -> Result<Choice, Refusal> {
         let (offers, source) = (union(available), place(available));
         let is_registry = |(source, _): &Available<'_>| matches!(source, SourceState::Registry(_));
-        let capabilities =
-            Capabilities { platforms: !available.iter().all(is_registry), age: available.iter().any(is_registry) };
+        let capabilities = Capabilities {
+            platforms: !available.iter().all(is_registry) || query.selection.is_complete(),
+            age: available.iter().any(is_registry),
+        };
         let mut probed = BTreeMap::new();
         loop {
             let candidates =

@@ -86,7 +86,7 @@ impl Candidates<'_> {
             Looked::Found(choice) => Ok(Next::Take(choice)),
             Looked::Open(version) => Ok(Next::Query(version)),
             Looked::Nothing(passed_over) => Err(self
-                .all_banned(criteria, &query.rules.versions, &passed_over)
+                .all_banned(criteria, query, &passed_over)
                 .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::from)),
         }
     }
@@ -197,12 +197,7 @@ impl Candidates<'_> {
     }
 
     /// The finding where bans alone leave nothing to select.
-    fn all_banned(
-        &self,
-        criteria: &Criteria,
-        policy: &VersionPolicy,
-        passed_over: &[(Version, Exclusion)],
-    ) -> Option<Finding> {
+    fn all_banned(&self, criteria: &Criteria, query: &Query, passed_over: &[(Version, Exclusion)]) -> Option<Finding> {
         let addr = self.addr;
         let (version, why) = passed_over.first()?;
         if !passed_over.iter().all(|(_, why)| why.is_by(Rule::Banned)) {
@@ -212,13 +207,23 @@ impl Candidates<'_> {
         let which = if constrained { format!(" that \"{}\" allows", criteria.constraints) } else { String::new() };
         let message = format!("every release of {addr}{which} is banned; of the newest of them, {version}: {why}");
         let is_banned = |version: &Version| {
-            self.objections(version, std::slice::from_ref(policy)).iter().any(|it| it.rule == Rule::Banned)
+            self.objections(version, std::slice::from_ref(&query.rules.versions))
+                .iter()
+                .any(|it| it.rule == Rule::Banned)
         };
         let mut releases = self.offers.iter().rev().map(|offer| &offer.version);
         let free = releases.find(|version| !version.is_prerelease() && !is_banned(version)).filter(|_| constrained);
         let remedy = free.map_or_else(
             || Step::from("No release is left to select: have the ban in `.tflock.hcl` changed."),
-            |free| step!("{} is not banned: `tflock upgrade {} --bump` changes the constraint too.", free, addr),
+            |free| match query.is_rewritable {
+                true => step!("{} is not banned: `tflock upgrade {} --bump` changes the constraint too.", free, addr),
+                false => step!(
+                    "{} is not banned: change the constraint (`tflock why {}` shows where it is); then run `tflock upgrade {}`.",
+                    free,
+                    addr,
+                    addr
+                ),
+            },
         );
         Some(Finding::new(Rule::Banned, message).about(addr).of_version(version).remedied_by(remedy))
     }

@@ -35,6 +35,7 @@ fn step(selection: Selection) -> Query {
         moved: None,
         accept_republished: false,
         drop_unattested: false,
+        is_rewritable: true,
         rules: Rules::default(),
         goal: Goal::default(),
     }

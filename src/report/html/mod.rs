@@ -19,7 +19,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::level_of;
 use crate::report::change::{ReleaseFacts, versions};
-use crate::report::groups::{Changed, RootSummary, among, first_names, kinds, name, root_modules};
+use crate::report::groups::{Changed, RootSummary, first_names, kinds, name, root_modules_of};
 use crate::report::opening::Opening;
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
 use crate::report::style::{Style, word_of};
@@ -246,7 +246,7 @@ fn matrix_count(outcome: &Outcome) -> Option<String> {
     let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
     let cells = outcome.roots.iter().flat_map(|root| cells(root, &BTreeMap::new()).into_keys());
     let providers = cells.collect::<BTreeSet<_>>().len();
-    let roots = root_modules(rows) + &among(&kinds(outcome));
+    let roots = root_modules_of(&kinds(outcome), rows, "");
     (rows > 0).then(|| format!("{roots}, {}", counted(providers, "provider")))
 }
 

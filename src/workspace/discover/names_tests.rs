@@ -14,6 +14,7 @@ fn requirements(all: &[(&str, &str, &str)]) -> Requirements {
             local_name: (*local_name).to_owned(),
             constraint: None,
             in_tests: false,
+            is_evaluated: false,
             block: None,
         };
         let addr = ProviderAddr::parse(address, Dialect::Terraform).unwrap();

@@ -12,6 +12,8 @@ use crate::workspace::ignored::IgnoredLockFiles;
 pub struct UnlockedUnits {
     /// Those whose module has no lock file either.
     pub paths: Vec<PathBuf>,
+    /// Why those of them that are not read completely are not.
+    pub unread: BTreeMap<PathBuf, String>,
     /// Those for which Terragrunt uses the lock file of their module, by the directory of that module.
     pub of_modules: BTreeMap<PathBuf, Vec<PathBuf>>,
     /// Those that use values of a stack: only units that are generated from them have these.
@@ -32,7 +34,10 @@ impl UnlockedUnits {
                 Some(module) if locked.contains(&**module) => {
                     found.of_modules.entry(module.clone()).or_default().push(path);
                 }
-                _ => found.paths.push(path),
+                _ => {
+                    found.unread.extend(calls.unread.clone().map(|reason| (path.clone(), reason)));
+                    found.paths.push(path);
+                }
             }
         }
         found
@@ -47,6 +52,18 @@ impl UnlockedUnits {
         self.paths.retain(|path| !ignored.contains_key(path));
     }
 
+    /// Why no lock file is created in those that have none, with the number of units.
+    pub fn by_reason(&self) -> Vec<(&str, usize)> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for path in &self.paths {
+            let reason = self.unread.get(path).map_or("other root modules use it", String::as_str);
+            *counts.entry(reason).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.of_modules.is_empty() && self.templates.is_empty()
     }
@@ -56,6 +73,7 @@ impl UnlockedUnits {
         let all = |paths: &[PathBuf]| paths.iter().map(|path| shown(path)).collect::<Vec<_>>();
         self.paths.extend(all(&other.paths));
         self.templates.extend(all(&other.templates));
+        self.unread.extend(other.unread.into_iter().map(|(path, reason)| (shown(&path), reason)));
         for (module, units) in other.of_modules {
             self.of_modules.entry(shown(&module)).or_default().extend(all(&units));
         }

@@ -64,13 +64,13 @@ fn of_functions() -> Vec<Pair> {
             &[(".tflock.hcl", "terragrunt {\n  env = { X = @ }\n}\n")],
         ),
         named(
-            "get_env(\"X\"), which the settings do not name",
+            "get_env(\"X\"): if it is always the same, add `terragrunt { env = { X =",
             "get_env(\"X\")",
             ["Y", "X"],
             &[(".tflock.hcl", "terragrunt {\n  env = { @ = \"net\" }\n}\n")],
         ),
         named(
-            "whose default counts only where X is not set",
+            "which a run may set: if it is never set, add `terragrunt { env = { X = null } }`",
             "get_env(\"X\", \"net\")",
             ["Y", "X"],
             &[(".tflock.hcl", "terragrunt {\n  env = { @ = null }\n}\n")],
@@ -445,7 +445,6 @@ const OTHERS: &[&str] = &[
     // It takes a million paths.
     "which is one path too many to look for",
     // `facts_tests.rs` in core raises them, by what they keep from being read.
-    "{what} (terragrunt {{ env = {{ {name:?} = null }} }})",
     "the program of terraform_binary",
     "the engine",
     "env_vars that are not known",
@@ -463,6 +462,8 @@ const OTHERS: &[&str] = &[
     "names in the {name} of remote_state are not known, or are no names",
     "there is no merge strategy {word:?}",
     "{kind}.{name}, which tflock does not know of Terragrunt",
+    // Why no lock file is created, where the files have errors of their own.
+    "its files cannot be read",
     // `attackers.rs` raises it, as it needs a base.
     "its source is computed, and the settings do not name {host} in module_hosts",
 ];

@@ -59,7 +59,7 @@ fn only_files_of_the_repository_are_read_and_never_the_environment() {
     let registry = honest();
     let secret = "canary-4711";
     for (setup, expression, reason) in [
-        (None, "get_env(\"CANARY\")", "which the settings do not name"),
+        (None, "get_env(\"CANARY\")", "if it is always the same"),
         (None, "run_cmd(\"sh\", \"-c\", \"touch started\")", "a program, which tflock does not start"),
         (None, "file(\"/proc/self/environ\")", "which is outside of the working tree"),
         (None, "file(\"../.git/config\")", "which is in .git"),
@@ -183,7 +183,14 @@ fn a_module_of_another_repository_is_fetched_once() {
     };
     let run = gated("");
     assert!(denied(&run) == ["requirements-unread"] && run.stdout.contains("in module_hosts"), "{run}");
+    // Before the first change meets the gate, a check of the main branch says what it would refuse, with the line of settings.
+    let notes = |workspace: &Workspace| {
+        let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]);
+        run.json()["notes"].as_array().unwrap().iter().any(|note| note.to_string().contains("module_hosts = ["))
+    };
+    assert!(notes(&workspace));
     let run = gated(&format!("policy {{\n  module_hosts = [\"{host}\"]\n}}\n"));
+    assert!(!notes(&workspace));
     assert!(!denied(&run).contains(&"requirements-unread".to_owned()), "{run}");
 }
 

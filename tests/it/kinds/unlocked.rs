@@ -237,10 +237,10 @@ fn templates_of_stacks_are_counted() {
     workspace
         .write("stack/terragrunt.stack.hcl", "unit \"net\" {\n  source = \"../units/net\"\n  path   = \"net\"\n}\n");
     let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
-    assert!(run.stdout.contains("3 root modules (1 unit template)") && !run.stdout.contains("units/net"), "{run}");
+    assert!(run.stdout.contains("3 units (1 template skipped)") && !run.stdout.contains("units/net"), "{run}");
     assert_eq!(notes(&workspace, &registry), ["", "", ""]);
     let run = workspace.tflock(&registry, ["status"]).ended_with(0);
-    assert!(run.stdout.contains("3 (1 unit template), 3 units among them"), "{run}");
+    assert!(run.stdout.contains("3 (1 template skipped), 3 units among them"), "{run}");
     let document = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).json();
     assert_eq!(document["templates"], 1);
     // Neither gets a lock file by itself.

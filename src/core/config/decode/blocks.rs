@@ -43,6 +43,7 @@ impl<'a> Reader<'a> {
             source_text: None,
             version: None,
             dynamic: None,
+            is_evaluated: false,
         };
         let mut source = None;
         match node.kind {

@@ -117,6 +117,10 @@ fn string(value: &Value) -> Result<Option<String>, Unevaluated> {
     }
 }
 
+/// The words that begin the names of values.
+const NAMES: [&str; 12] =
+    ["count", "data", "each", "ephemeral", "local", "module", "path", "resource", "self", "terraform", "tofu", "var"];
+
 struct ModuleNames<'a> {
     scope: &'a ModuleScope,
     surroundings: &'a Surroundings,
@@ -153,6 +157,9 @@ impl Scope for ModuleNames<'_> {
             },
             _ if self.purpose == Purpose::Local && !is_tofu => {
                 Ok(unknown(Unevaluated::limit(format!("{reference}, which is known only later"))))
+            }
+            (name, None) if !NAMES.contains(&name) => {
+                Err(Failure::invalid(format!("put the text in quotes: {reference} names no value")))
             }
             _ => {
                 let usable = match (is_tofu, has_paths) {

@@ -66,6 +66,7 @@ impl ModuleScope {
         }
         if let Some(expression) = &dynamic.version {
             let text = text(expression, "version")?;
+            required.is_evaluated = true;
             required.version = Some(match Constraints::parse_config(&text) {
                 Ok(terms) => Constraint { text, terms },
                 Err(reason) => return Err(invalid(&expression.place, ConfigErrorKind::Constraint { text, reason })),

@@ -84,8 +84,8 @@ pub struct UnitReferences {
     pub includes: Vec<PathBuf>,
     /// True if its module may be any directory.
     pub has_unknown_module: bool,
-    /// True if all of its requirements can be known.
-    pub is_read: bool,
+    /// Why not all of its requirements can be known, and where; `None` if they can.
+    pub unread: Option<String>,
     /// True if it names a module, or includes a file.
     pub refers: bool,
     /// True if stacks generate units from it.
@@ -96,7 +96,8 @@ pub struct UnitReferences {
 pub fn references_of_unit(root: &Path, options: &UnitOptions) -> UnitReferences {
     let read = super::list(root, Dialect::Terraform).ok().and_then(|files| read(root, &files, options).ok());
     let Some(ReadUnit { unit, relocate, .. }) = read else {
-        return UnitReferences { has_unknown_module: true, refers: true, ..UnitReferences::default() };
+        let unread = Some("its files cannot be read".to_owned());
+        return UnitReferences { has_unknown_module: true, refers: true, unread, ..UnitReferences::default() };
     };
     let known = unit.source.as_ref().map(|source| source.address.as_ref().map(|address| (address, &source.place)));
     let module = known.flatten().and_then(|(address, place)| source::local_module(address, &relocate.place, place));
@@ -105,7 +106,7 @@ pub fn references_of_unit(root: &Path, options: &UnitOptions) -> UnitReferences 
         module,
         includes: unit.includes.iter().map(include).collect(),
         has_unknown_module: known == Some(None) || unit.is_unread(),
-        is_read: unit.unread.is_empty() && unit.holes.is_empty(),
+        unread: unit.unread.first().map(|part| format!("{} ({})", part.reason, part.place)),
         refers: unit.source.is_some() || !unit.includes.is_empty() || unit.is_unread(),
         is_template: unit.is_template,
     }
