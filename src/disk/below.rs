@@ -39,8 +39,10 @@ pub struct SurveyedDirectory {
 }
 
 impl SurveyedDirectory {
+    /// True if it lacks no lock file: no Atmos runs units of Terragrunt.
     pub fn has_lock(&self) -> bool {
-        !self.locks.is_empty()
+        let is_enough = |name: &LockName| !name.is_instance() || self.kind != Some(RootKind::Unit);
+        self.locks.iter().any(is_enough)
     }
 }
 

@@ -82,11 +82,10 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(SurveyedDirectory::has_lock);
     let has_ordinary = |place: &&SurveyedDirectory| place.locks.contains(&LockName::default());
     let mut roots: BTreeSet<PathBuf> = locked.iter().filter(has_ordinary).map(|place| place.path.clone()).collect();
-    let of_instances = locked.iter().flat_map(|place| {
+    for place in locked.iter().chain(&others) {
         let names = place.locks.iter().filter(|name| name.is_instance());
-        names.map(|name| (place.path.clone(), name.clone()))
-    });
-    found.instances = of_instances.collect();
+        found.instances.extend(names.map(|name| (place.path.clone(), name.clone())));
+    }
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
         let their_calls = read(start, &others, &units);

@@ -164,6 +164,25 @@ fn the_gate_judges_it_like_any_other() {
     workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main"]).ended_with(0);
 }
 
+/// A component moves with its instance. Where the base has no such file nothing copies one, and without all entries it pins too little.
+#[test]
+fn a_new_directory_is_locked_by_an_instance_only_where_the_base_has_some() {
+    let registry = honest();
+    let one_entry = |text: &str| text.split_inclusive("}\n").take(1).collect::<String>();
+    for (has_atmos, is_whole, code) in [(true, true, 0), (true, false, 3), (false, true, 3)] {
+        let workspace = if has_atmos { with_instance(&registry) } else { repository(&registry) };
+        let text = workspace.read(&format!("other/{LOCK}"));
+        workspace.git(["mv", "other", "moved"]);
+        workspace.git(["rm", "--quiet", "--force", &format!("moved/{LOCK}")]);
+        let text = if is_whole { text } else { one_entry(&text) };
+        workspace.write("moved/.dev-vpc.terraform.lock.hcl", &text);
+        commit(&workspace, "change");
+        let args = ["verify", "-r", "--base", "origin/main", "--format", "json"];
+        let run = workspace.tflock(&registry, args).ended_with(code);
+        assert_eq!(all(&run, "deny").contains("lock-file-moved"), code != 0, "{run}");
+    }
+}
+
 /// Names that are one name with a lock file on some systems, and links, which lead elsewhere after the merge.
 #[test]
 fn names_that_fold_and_links_are_denied() {

@@ -13,7 +13,6 @@ use crate::commands::lock::request::{LockRequest, Preparation, Repair, RootRepai
 use crate::commands::shared::targets::Targets;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::lockfile::FILE_NAME;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::path::shown;
 use crate::step::Step;
@@ -83,7 +82,11 @@ impl<'a> Repairs<'a> {
     }
 
     fn settles_text(&self, finding: &Finding) -> bool {
-        let is_of_lock_file = finding.file.as_deref().and_then(Path::file_name).is_some_and(|name| name == FILE_NAME);
+        let is_of_lock_file = finding
+            .file
+            .as_deref()
+            .and_then(Path::file_name)
+            .is_some_and(|name| name == self.root.settings().lock_name.as_str());
         let is_of_text = OF_TEXT.contains(&finding.rule) && is_of_lock_file;
         is_of_text || finding.rule == Rule::LockFileRemoved && !self.restorable.is_empty()
     }
@@ -95,6 +98,10 @@ impl<'a> Repairs<'a> {
     }
 
     fn may_be_added(&self, addr: &ProviderAddr) -> bool {
+        // `lock` adds none to the lock file of an Atmos instance.
+        if self.root.settings().lock_name.is_instance() {
+            return false;
+        }
         if self.lost.contains(addr) {
             return self.restorable.contains(addr);
         }

@@ -245,6 +245,11 @@ impl GateRoot {
         self.root.tree.as_deref()
     }
 
+    /// What reads the configuration; a module if there is none.
+    pub(super) fn kind(&self) -> RootKind {
+        self.root.kind()
+    }
+
     /// What a unit itself says.
     pub(super) fn unit(&self) -> Option<&UnitFacts> {
         self.tree()?.unit.as_ref()

@@ -19,7 +19,7 @@ use super::read_paths::ReadPaths;
 use super::root::{BaseChange, GateRoot, GateRoots, ReadingVerdict};
 use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::commands::diff::pairs::{DiffSide, Pair};
-use crate::config::{VERSION_FILES, is_read};
+use crate::config::{RootKind, VERSION_FILES, is_read};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
@@ -27,6 +27,7 @@ use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
 use crate::lockfile::{self, LockFile, LockName, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
+use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
@@ -413,10 +414,21 @@ impl Base {
         self.before.names_in(way).into_iter().any(is_lock_file)
     }
 
-    /// True if a directory has a lock file now that a clone has too.
-    fn has_known_lock(&self, way: &RepoPath) -> bool {
-        let names = files::names_in(&self.top.join(&**way));
-        names.iter().any(|name| is_lock_file(name) && self.changes.knows(&way.join(name)))
+    /// True if a directory lacks no lock file because it has this one. That of an Atmos instance is one only where the base has such
+    /// files, since nothing copies them elsewhere, and with all entries that the configuration requires.
+    fn is_enough(&self, root: &GateRoot) -> bool {
+        if !self.changes.knows(&self.lock_path(root)) {
+            return false;
+        }
+        let is_instance = |path: &str| LockName::of(name_of(path)).is_some_and(|name| name.is_instance());
+        if !root.settings().lock_name.is_instance() {
+            return true;
+        }
+        let mut required = root.requirements().into_iter().flat_map(Requirements::iter);
+        root.kind() == RootKind::Module
+            && root.unread().is_none()
+            && required.all(|(addr, _)| root.lock().get(addr).is_some())
+            && self.before.tree().paths().any(is_instance)
     }
 
     /// The findings about the settings of the working tree.

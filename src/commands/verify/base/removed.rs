@@ -222,17 +222,18 @@ impl Base {
             return Vec::new();
         }
         // A clone of the change does not have an ignored lock file.
-        let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
+        let callers = judged.iter().filter(|root| self.is_enough(root));
         let directories = callers.flat_map(|root| root.read().directories);
         let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
         // Root modules report a missing lock file themselves.
-        let judged: BTreeSet<RepoPath> =
+        let reported: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
         let exclusions = self.exclusions().unwrap_or_default();
         let mut uses = ProviderUse::default();
         let is_unlocked = |directory: &&str| {
             let place = self.top.join(directory);
-            let has_none = !reached.contains(*directory) && !self.has_known_lock(&RepoPath::from_git(*directory));
+            let lock = RepoPath::from_git(*directory).join(FILE_NAME);
+            let has_none = !reached.contains(*directory) && !self.changes.knows(&lock);
             has_none && !exclusions.cover(&place) && uses.may_require(&place)
         };
         let finding = |directory: &str| self.removed.finding(directory, &files::names_in(&self.top.join(directory)));
@@ -249,7 +250,7 @@ impl Base {
                     if may_be_called { finding.at_level(Level::Warn) } else { finding }
                 }
             };
-            if !is_reported(&finding) || !judged.contains(directory) {
+            if !is_reported(&finding) || !reported.contains(directory) {
                 found.push(finding);
             }
         }
