@@ -263,9 +263,10 @@ pub fn why(args: &WhyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let WhyArgs { providers, recursive, .. } = args;
     let mut targets = Targets::with_instances(&services.scope, *recursive, Unlocked::Opened)?;
     // What has no lock file requires providers all the same.
-    let unlocked: BTreeMap<PathBuf, PathBuf> = match providers.is_empty() {
-        true => BTreeMap::new(),
-        false => targets.unlocked_places().map(|(shown, place)| (shown.clone(), place.clone())).collect(),
+    let unlocked: BTreeMap<PathBuf, PathBuf> = if providers.is_empty() {
+        BTreeMap::new()
+    } else {
+        targets.unlocked_places().map(|(shown, place)| (shown.clone(), place.clone())).collect()
     };
     targets.add(unlocked.clone());
     let targets = targets.or_none()?;

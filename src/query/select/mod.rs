@@ -215,14 +215,16 @@ impl Candidates<'_> {
         let free = releases.find(|version| !version.is_prerelease() && !is_banned(version)).filter(|_| constrained);
         let remedy = free.map_or_else(
             || Step::from("No release is left to select: have the ban in `.tflock.hcl` changed."),
-            |free| match query.is_rewritable {
-                true => step!("{} is not banned: `tflock upgrade {} --bump` changes the constraint too.", free, addr),
-                false => step!(
+            |free| {
+                if query.is_rewritable {
+                    return step!("{} is not banned: `tflock upgrade {} --bump` changes the constraint too.", free, addr);
+                }
+                step!(
                     "{} is not banned: change the constraint (`tflock why {}` shows where it is); then run `tflock upgrade {}`.",
                     free,
                     addr,
                     addr
-                ),
+                )
             },
         );
         Some(Finding::new(Rule::Banned, message).about(addr).of_version(version).remedied_by(remedy))
