@@ -14,7 +14,9 @@ use crate::disk::roots::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
+use crate::git::Git;
 use crate::lockfile::{Decoded, LockName, decode};
+use crate::path::RepoPath;
 use crate::requirements::{is_in_stack, module_name};
 use crate::settings::{Settings, SourceChoice, Variables, allow_module_host};
 
@@ -105,6 +107,11 @@ impl RunSettings {
     /// The path as shown in reports.
     pub fn lock_file_shown(&self) -> PathBuf {
         self.path.join(self.lock_name.as_str())
+    }
+
+    /// From the top of its working tree.
+    pub fn lock_file_of(&self, git: &Git) -> RepoPath {
+        git.directory().join(self.lock_name.as_str())
     }
 
     /// What reports call it: its path; of an Atmos instance that of the lock file.

@@ -145,6 +145,18 @@ fn the_gate_judges_it_like_any_other() {
         assert!(of(&run, file, "deny").iter().any(|rule| rule == "unattested-hash"), "{run}");
         assert_eq!(of(&run, &format!("app/{LOCK}"), "deny"), [""; 0]);
     }
+    // What the gate advises for a replaced hash restores this file, by its own history, and leaves the others as they are.
+    let workspace = with_instance(&registry);
+    let before = workspace.read(INSTANCE);
+    edit(&workspace, INSTANCE, |text| planted(&without_last_line_with(text, "\"h1:"), FORGED));
+    workspace.write("app/.new.terraform.lock.hcl", &before);
+    commit(&workspace, "change");
+    let run = gate(&workspace, &registry, &["-r"]).ended_with(3);
+    assert!(of(&run, INSTANCE, "deny").iter().any(|rule| rule == "hash-replaced"), "{run}");
+    let lock =
+        ["lock", "-C", "app", &format!("{}/acme/widget", registry.host()), &format!("{}/acme/gadget", registry.host())];
+    workspace.tflock(&registry, lock.into_iter().chain(["--restore-from", "HEAD~1"])).ended_with(0);
+    assert_eq!(workspace.read(INSTANCE), before);
     // Removed, with and without a new one beside it.
     for new in [None, Some("app/.dev-vpc2.terraform.lock.hcl")] {
         let workspace = with_instance(&registry);

@@ -14,7 +14,7 @@ use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::hash::PackageHash;
-use crate::lockfile::{Decoded, LockEntry, LockFile, Spans, likely_dialect, salvage};
+use crate::lockfile::{Decoded, LockEntry, LockFile, LockName, Spans, likely_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
 use crate::provenance::{BuildChange, Judged};
@@ -82,7 +82,9 @@ pub struct Knowledge<'a> {
 
 /// Explains the changes. A text that the tools refuse is compared as far as it can be read; findings report its problems.
 pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
-    let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
+    let is_instance = pair.path.file_name().and_then(LockName::of_file).is_some_and(|name| name.is_instance());
+    let path = if is_instance { &pair.path } else { pair.path.parent().unwrap_or(Path::new("")) };
+    let path = path.to_owned();
     let (body, findings) = match compare(pair, known) {
         Ok((review, findings)) => (Ok(Body::Review(review)), findings),
         Err(error) => (Err(error), Vec::new()),

@@ -243,7 +243,7 @@ impl RootDecision<'_> {
     /// Where to look for other records of the releases of the root module.
     fn earlier_records(&self) -> EarlierRecords<'_> {
         EarlierRecords {
-            root: &self.root.settings().root,
+            settings: self.root.settings(),
             dialect: self.root.dialect(),
             lock: &self.root.lock,
             cache: self.root.uses_origin().then_some(self.cache),

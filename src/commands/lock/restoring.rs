@@ -40,7 +40,9 @@ impl Restored {
         let before = lock_file(&git, &commit, root.settings())?.unwrap_or_default();
         let wanted = root.intent.only.clone().unwrap_or_default();
         let (present, lacking): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|addr| before.get(addr).is_some());
-        if let Some(addr) = lacking.first().filter(|_| !root.intent.lenient) {
+        // With the lock files of Atmos instances, a directory that was named has several.
+        let may_lack = root.intent.lenient || root.settings().lock_name.is_instance();
+        if let Some(addr) = lacking.first().filter(|_| !may_lack) {
             return Err(absent(&addr.short(root.settings().dialect), &commit, revision));
         }
         let counter = if present.is_empty() { &self.lacking } else { &self.restored };
@@ -112,7 +114,7 @@ fn full_name(commit: &Commit) -> String {
 
 /// The lock file of a root module in a commit.
 fn lock_file(git: &Git, commit: &Commit, settings: &RunSettings) -> Result<Option<LockFile>, Error> {
-    let path = git.directory().join(lockfile::FILE_NAME);
+    let path = settings.lock_file_of(git);
     let Some(bytes) = git.files(commit, &[path.to_string()])?.pop().flatten() else { return Ok(None) };
     let findings = match lockfile::decode(&bytes, settings.dialect) {
         Ok(decoded) => return Ok(Some(decoded.lock)),

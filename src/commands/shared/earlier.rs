@@ -2,8 +2,6 @@
 //! version decides. The index proves a release only if a lock file was written from it, and from nothing else, under
 //! that version: that tflock has seen a release proves nothing, since `verify` also records what it sees.
 
-use std::path::Path;
-
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -25,8 +23,7 @@ const LOOKED_FOR: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct EarlierRecords<'a> {
-    /// The directory of the lock file.
-    pub(in crate::commands) root: &'a Path,
+    pub(in crate::commands) settings: &'a RunSettings,
     pub(in crate::commands) dialect: Dialect,
     pub(in crate::commands) lock: &'a LockFile,
     /// What earlier runs saw, where they asked the source that is asked now.
@@ -65,8 +62,8 @@ impl EarlierRecords<'_> {
     /// The entry of HEAD, and the entries of other commits for the same version. The flag is true if git has an entry
     /// of that version.
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<EarlierRecord>, bool)> {
-        let git = Git::open(self.root).ok()?;
-        let path = git.directory().join(lockfile::FILE_NAME);
+        let git = Git::open(&self.settings.root).ok()?;
+        let path = self.settings.lock_file_of(&git);
         let decoded = |Last { bytes, commit, until }: Last| -> Option<(String, LockFile)> {
             let lock = lockfile::decode(&bytes, self.dialect).ok()?.lock;
             lock.get(&release.address)?;
@@ -135,14 +132,14 @@ pub(crate) fn restore(addr: &ProviderAddr, [before, now]: [&LockFile; 2], revisi
 
 /// The last commit of the history whose entry is for the same version and has a hash, but none of these.
 pub(crate) fn revision_without(
-    (root, dialect): (&Path, Dialect),
+    settings: &RunSettings,
     (addr, entry): (&ProviderAddr, &LockEntry),
     refuted: &[&str],
 ) -> Option<String> {
-    let git = Git::open(root).ok()?;
-    let path = git.directory().join(lockfile::FILE_NAME);
+    let git = Git::open(&settings.root).ok()?;
+    let path = settings.lock_file_of(&git);
     let Last { bytes, commit, .. } = git.last_without(&path, refuted.first()?).ok()??;
-    let lock = lockfile::decode(&bytes, dialect).ok()?.lock;
+    let lock = lockfile::decode(&bytes, settings.dialect).ok()?.lock;
     is_before(lock.get(addr)?, entry, refuted).then_some(commit)
 }
 
@@ -171,7 +168,7 @@ pub struct Earlier {
 /// The last entry of a provider in the history of the lock file; `None` if there was none or it cannot be read.
 pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
     let git = Git::open(&settings.root)?;
-    let path = git.directory().join(lockfile::FILE_NAME);
+    let path = settings.lock_file_of(&git);
     // The tools always write the label in this form.
     let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else {
         return Ok(None);

@@ -99,7 +99,7 @@ pub(crate) fn remembered(root: &RunSettings) -> BTreeSet<ProviderAddr> {
 
 pub(crate) fn once_locked(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     let Ok(git) = Git::open(&root.root) else { return BTreeSet::new() };
-    let path = git.directory().join(lockfile::FILE_NAME);
+    let path = root.lock_file_of(&git);
     let labels = git.lines_taken_out(&path, "provider \"").unwrap_or_default();
     let labels = labels.iter().filter_map(|line| line.split('"').nth(1));
     labels.filter_map(|label| ProviderAddr::parse(label, root.dialect).ok()).collect()

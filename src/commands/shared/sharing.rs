@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::targets::Targets;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
-use crate::lockfile;
 use crate::outcome::RootOutcome;
 use crate::path::{shown, worktree};
 use crate::step::Step;
@@ -56,8 +55,8 @@ fn is_about_version(finding: &Finding) -> bool {
 /// The root modules of each lock file.
 fn sharers<'t>(targets: &'t Targets<'_>) -> BTreeMap<PathBuf, Vec<&'t Path>> {
     let mut of_file: BTreeMap<PathBuf, Vec<&Path>> = BTreeMap::new();
-    for (path, directory) in targets.paths.iter().zip(targets.directories()) {
-        of_file.entry(worktree::absolute(&directory.join(lockfile::FILE_NAME))).or_default().push(path);
+    for (path, file) in targets.paths.iter().zip(targets.lock_files()) {
+        of_file.entry(worktree::absolute(&file)).or_default().push(path);
     }
     of_file
 }

@@ -435,6 +435,15 @@ impl<'a> Targets<'a> {
         self.places.iter().map(directory).collect()
     }
 
+    /// The lock files, whether they exist or not.
+    pub fn lock_files(&self) -> Vec<PathBuf> {
+        let file = |place: &TargetPlace| match place {
+            TargetPlace::Named(settings) => settings.lock_file(),
+            TargetPlace::Found(root, name) => root.join(name.as_str()),
+        };
+        self.places.iter().map(file).collect()
+    }
+
     /// The tool that all opened root modules share, if any.
     pub fn dialect(&self) -> Option<Dialect> {
         if let Some(TargetPlace::Named(first)) = self.places.first() {

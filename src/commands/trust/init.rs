@@ -325,9 +325,9 @@ impl Recording<'_> {
                 Some(Finding::new(Rule::FirstUse, message).about(&release.address))
             }
             verdict @ Continuity::Republished { .. } => {
-                let (root, dialect) = (&self.root.root, self.root.dialect);
+                let (settings, dialect) = (self.root, self.root.dialect);
                 let cache = self.root.source().is_origin().then_some(cache);
-                let records = EarlierRecords { root, dialect, lock: &self.lock, cache }.of(release);
+                let records = EarlierRecords { settings, dialect, lock: &self.lock, cache }.of(release);
                 let altered = continuity::altered(recorded, release, &records);
                 let finding = altered.or_else(|| continuity::republished(recorded, release, &verdict))?;
                 Some(finding.remarked("its signer is not remembered"))

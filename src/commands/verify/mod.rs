@@ -196,7 +196,7 @@ impl Judging<'_> {
         };
         let settings = root.settings();
         let cache = settings.source().is_origin().then_some(self.cache);
-        let earlier = EarlierRecords { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache };
+        let earlier = EarlierRecords { settings, dialect: settings.dialect, lock: root.lock(), cache };
         let at_base = root.base().and_then(|(compared, before)| {
             let commit = compared.short();
             let place = format!("the merge base with {}", compared.name());

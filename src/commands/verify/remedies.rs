@@ -59,8 +59,7 @@ fn commit(root: &GateRoot, addr: &ProviderAddr, refuted: &[&str], searches: &Cel
         return Some(base.short().to_owned());
     }
     searches.set(searches.get().checked_sub(1)?);
-    let settings = root.settings();
-    revision_without((&settings.root, settings.dialect), (addr, entry), refuted)
+    revision_without(root.settings(), (addr, entry), refuted)
 }
 
 fn without_hash((addr, hash): (&ProviderAddr, &str), commits: &BTreeMap<ProviderAddr, String>) -> Step {
