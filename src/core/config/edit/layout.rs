@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::hcl::ends_heredoc;
+use crate::hcl::scan::{self, Hidden};
 
 /// Edits a text, then aligns the first of some ranges that was aligned before; nested ranges come from outer to inner.
 ///
@@ -95,169 +95,101 @@ struct LineTokens {
     pub(super) comment: Option<usize>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Nesting {
-    Bracket,
-    Interpolation,
-    Quote,
-}
-
 /// The lines of a range, which begins in code. Lines that a heredoc or a comment reaches over have no parts.
 fn lines(text: &str, range: Range<usize>) -> Vec<LineTokens> {
     let bytes = &text.as_bytes()[..range.end];
-    let mut reader =
-        LayoutReader { text, bytes, at: range.start, frames: Vec::new(), lines: Vec::new(), line: fresh(0) };
-    reader.line = fresh(range.start);
-    while let Some(byte) = bytes.get(reader.at) {
-        if reader.frames.last() == Some(&Nesting::Quote) { reader.quoted(*byte) } else { reader.code(*byte) }
+    let mut reader = LayoutReader { bytes, lines: Vec::new(), line: OpenLine::new(range.start) };
+    let mut at = range.start;
+    for Hidden { range: hidden, is_comment } in scan::hidden(text, range) {
+        reader.code(at..hidden.start);
+        at = hidden.end;
+        let is_last_of_line = is_comment && !text[hidden.clone()].starts_with("/*");
+        if !is_last_of_line {
+            reader.skip(hidden);
+        } else if reader.line.has_code {
+            reader.line.comment = Some(hidden.start);
+        }
     }
-    reader.end_line();
+    reader.code(at..bytes.len());
+    reader.end_line(bytes.len());
     reader.lines
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenLine {
     start: usize,
     has_code: bool,
     equals: Option<usize>,
+    /// How many brackets are open since the equals sign.
     brackets: i32,
     comment: Option<usize>,
+    /// True if something that is not code reaches over an end of it.
     opaque: bool,
 }
 
-fn fresh(start: usize) -> Open {
-    Open { start, has_code: false, equals: None, brackets: 0, comment: None, opaque: false }
+impl OpenLine {
+    fn new(start: usize) -> Self {
+        Self { start, has_code: false, equals: None, brackets: 0, comment: None, opaque: false }
+    }
 }
 
 struct LayoutReader<'a> {
-    text: &'a str,
+    /// The text up to the end of the range.
     bytes: &'a [u8],
-    at: usize,
-    frames: Vec<Nesting>,
     lines: Vec<LineTokens>,
-    line: Open,
+    line: OpenLine,
 }
 
 impl LayoutReader<'_> {
-    /// Ends the line before the line break at which the reader is.
-    fn end_line(&mut self) {
-        let line = std::mem::replace(&mut self.line, fresh(self.at + 1));
-        let mut end = self.at;
-        if end > line.start && self.bytes[end - 1] == b'\r' {
-            end -= 1;
-        }
+    /// Ends the line before a line break.
+    fn end_line(&mut self, at: usize) {
+        let line = std::mem::replace(&mut self.line, OpenLine::new(at + 1));
+        let has_return = at > line.start && self.bytes[at - 1] == b'\r';
         let seen = !line.opaque;
         self.lines.push(LineTokens {
-            range: line.start..end,
+            range: line.start..at - usize::from(has_return),
             equals: line.equals.filter(|_| seen),
             whole: line.brackets == 0,
             comment: line.comment.filter(|_| seen),
         });
-        self.at += 1;
     }
 
-    fn code(&mut self, byte: u8) {
-        let rest = &self.bytes[self.at..];
-        match byte {
-            b'\n' => return self.end_line(),
-            b' ' | b'\t' | b'\r' => return self.at += 1,
-            b'#' => return self.comment(),
-            b'/' if rest.starts_with(b"//") => return self.comment(),
-            b'/' if rest.starts_with(b"/*") => return self.inline_comment(),
-            b'"' => self.frames.push(Nesting::Quote),
-            b'(' | b'[' | b'{' => self.open(Nesting::Bracket),
-            b')' | b']' | b'}' => {
-                self.frames.pop();
-                self.line.brackets -= i32::from(self.line.equals.is_some());
-            }
-            b'<' if rest.starts_with(b"<<") && self.heredoc() => return,
-            b'=' | b'!' | b'<' | b'>' => return self.operator(byte),
-            _ => {}
-        }
-        self.line.has_code = true;
-        self.at += 1;
-    }
-
-    fn operator(&mut self, byte: u8) {
-        let double = matches!((byte, self.bytes.get(self.at + 1)), (_, Some(b'=')) | (b'=', Some(b'>')));
-        if byte == b'=' && !double && self.line.has_code {
-            self.line.equals.get_or_insert(self.at);
-        }
-        self.line.has_code = true;
-        self.at += 1 + usize::from(double);
-    }
-
-    fn quoted(&mut self, byte: u8) {
-        let rest = &self.bytes[self.at..];
-        match byte {
-            b'"' | b'\n' => {
-                self.frames.pop();
-                if byte == b'\n' {
-                    return;
+    fn code(&mut self, range: Range<usize>) {
+        let mut at = range.start;
+        while at < range.end {
+            let byte = self.bytes[at];
+            match byte {
+                b'\n' => self.end_line(at),
+                b' ' | b'\t' | b'\r' => {}
+                b'(' | b'[' | b'{' => self.bracket(1),
+                b')' | b']' | b'}' => self.bracket(-1),
+                b'=' | b'!' | b'<' | b'>' => {
+                    let double = matches!((byte, self.bytes.get(at + 1)), (_, Some(b'=')) | (b'=', Some(b'>')));
+                    if byte == b'=' && !double && self.line.has_code {
+                        self.line.equals.get_or_insert(at);
+                    }
+                    self.line.has_code = true;
+                    at += usize::from(double);
                 }
+                _ => self.line.has_code = true,
             }
-            b'\\' => self.at += usize::from(rest.get(1).is_some_and(|next| *next != b'\n')),
-            b'$' | b'%' if rest.get(1) == Some(&byte) && rest.get(2) == Some(&b'{') => self.at += 2,
-            b'$' | b'%' if rest.get(1) == Some(&b'{') => {
-                self.at += 1;
-                self.open(Nesting::Interpolation);
-            }
-            _ => {}
+            at += 1;
         }
-        self.at += 1;
     }
 
-    fn open(&mut self, frame: Nesting) {
-        self.frames.push(frame);
-        self.line.brackets += i32::from(self.line.equals.is_some());
-    }
-
-    fn comment(&mut self) {
-        if self.line.has_code {
-            self.line.comment = Some(self.at);
-        }
-        self.at = memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length);
-    }
-
-    fn inline_comment(&mut self) {
-        let end = self.text[self.at + 2..self.bytes.len()].find("*/").map(|length| self.at + 2 + length + 2);
-        self.skip_over(end.unwrap_or(self.bytes.len()));
+    fn bracket(&mut self, change: i32) {
         self.line.has_code = true;
+        self.line.brackets += if self.line.equals.is_some() { change } else { 0 };
     }
 
-    /// Skips a heredoc, if one begins here.
-    fn heredoc(&mut self) -> bool {
-        let rest = &self.text[self.at..self.bytes.len()];
-        let name = rest[2..].strip_prefix('-').unwrap_or(&rest[2..]);
-        let Some((first, _)) = name.split_once('\n') else { return false };
-        let marker = first.trim_end_matches('\r');
-        let is_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
-        if marker.is_empty() || !marker.chars().all(is_name) {
-            return false;
-        }
-        let mut end = self.at + (rest.len() - name.len()) + first.len() + 1;
-        for line in self.text[end..self.bytes.len()].split_inclusive('\n') {
-            if ends_heredoc(line, marker) {
-                end += line.trim_end().len();
-                break;
-            }
-            end += line.len();
-        }
-        self.skip_over(end);
-        self.line.has_code = true;
-        true
-    }
-
-    /// Goes on to a byte. Lines that end before it have no parts, and neither has the one that it is on then.
-    fn skip_over(&mut self, end: usize) {
-        let end = end.min(self.bytes.len());
-        while let Some(length) = memchr::memchr(b'\n', &self.bytes[self.at..end]) {
-            self.at += length;
+    /// Skips what is not code. Lines that end within it have no parts, and neither has the one that it ends on then.
+    fn skip(&mut self, range: Range<usize>) {
+        for at in memchr::memchr_iter(b'\n', &self.bytes[range.clone()]) {
             self.line.opaque = true;
-            self.end_line();
+            self.end_line(range.start + at);
             self.line.opaque = true;
         }
-        self.at = end;
+        self.line.has_code = true;
     }
 }
 

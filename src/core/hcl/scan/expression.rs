@@ -206,8 +206,10 @@ impl Scanner<'_> {
     }
 
     fn quoted(&mut self) -> Result<(), ScanError> {
+        let start = self.at;
         self.skip_plain(&QUOTED);
         let at = self.at;
+        self.hide(start..at);
         match self.peek() {
             None => return self.end_of_text().map(|_| ()),
             Some(b'"') => {
@@ -215,9 +217,14 @@ impl Scanner<'_> {
                 self.at += 1;
             }
             Some(b'\r' | b'\n') => return Err(error(at, StructureError::NewlineInString)),
-            Some(b'\\') => self.skip_escape(),
             Some(_) if self.template_begins() => self.enter(Frame::Interpolation(at), 2),
-            Some(_) => self.skip_template_sign(),
+            Some(byte) => {
+                match byte {
+                    b'\\' => self.skip_escape(),
+                    _ => self.skip_template_sign(),
+                }
+                self.hide(at..self.at);
+            }
         }
         Ok(())
     }
@@ -229,11 +236,13 @@ impl Scanner<'_> {
         };
         let line_end = self.at + length;
         self.check_carriage_returns(line_end)?;
-        if let Some(Frame::Heredoc { marker, line_start, .. }) = self.frames.last_mut() {
+        if let Some(Frame::Heredoc { at, marker, line_start }) = self.frames.last_mut() {
             // A line begins behind a line feed, so it is no part of a character.
             if *line_start && ends_heredoc(&self.text[self.at..line_end], &self.text[marker.clone()]) {
+                let start = *at;
                 self.at = line_end - usize::from(self.bytes[..line_end].ends_with(b"\r"));
                 self.frames.pop();
+                self.hide(start..self.at);
                 return Ok(());
             }
             *line_start = true;

@@ -128,20 +128,36 @@ pub fn outline_for_parser(text: &str) -> Result<Outline<'_>, ScanError> {
 }
 
 fn scan(text: &str, body: Range<usize>, members_left: Option<usize>) -> Result<Outline<'_>, ScanError> {
-    let mut scanner = Scanner {
-        text,
-        bytes: &text.as_bytes()[..body.end],
-        at: body.start,
-        open: Vec::new(),
-        frames: Vec::new(),
-        members_left,
-        outline: Outline::default(),
-    };
-    if body.start == 0 && text.starts_with('\u{feff}') {
-        scanner.at = '\u{feff}'.len_utf8();
-    }
+    let mut scanner = Scanner { members_left, ..Scanner::new(text, body) };
     scanner.body()?;
     Ok(scanner.outline)
+}
+
+/// A piece of text that is not code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hidden {
+    pub range: Range<usize>,
+    /// False for the text of a string or label between its interpolations, and for a whole heredoc.
+    pub is_comment: bool,
+}
+
+/// What is not code in a body, in order, up to the first mistake in it.
+pub fn hidden(text: &str, body: Range<usize>) -> Vec<Hidden> {
+    let mut scanner = Scanner { texts: Some(Vec::new()), ..Scanner::new(text, body) };
+    // What is behind a mistake is not known to be anything but code.
+    let _ = scanner.body();
+    let texts = scanner.texts.unwrap_or_default().into_iter().map(|range| Hidden { range, is_comment: false });
+    let comments = scanner.outline.comments.into_iter().map(|range| Hidden { range, is_comment: true });
+    let mut all: Vec<Hidden> = texts.chain(comments).collect();
+    all.sort_by_key(|piece| piece.range.start);
+    // Heredocs are hidden as a whole, so pieces within their interpolations are left out.
+    let mut end = 0;
+    all.retain(|piece| {
+        let is_outside = piece.range.start >= end;
+        end = end.max(piece.range.end);
+        is_outside
+    });
+    all
 }
 
 struct Scanner<'a> {
@@ -154,10 +170,32 @@ struct Scanner<'a> {
     frames: Vec<Frame>,
     /// How many signs may follow that are before the values of maps; `None` if they are not counted.
     members_left: Option<usize>,
+    /// Heredocs and the text of strings; `None` if they are not collected.
+    texts: Option<Vec<Range<usize>>>,
     outline: Outline<'a>,
 }
 
 impl<'a> Scanner<'a> {
+    fn new(text: &'a str, body: Range<usize>) -> Self {
+        let mark = if body.start == 0 && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self {
+            text,
+            bytes: &text.as_bytes()[..body.end],
+            at: body.start + mark,
+            open: Vec::new(),
+            frames: Vec::new(),
+            members_left: None,
+            texts: None,
+            outline: Outline::default(),
+        }
+    }
+
+    fn hide(&mut self, range: Range<usize>) {
+        if let (Some(texts), false) = (&mut self.texts, range.is_empty()) {
+            texts.push(range);
+        }
+    }
+
     fn body(&mut self) -> Result<(), ScanError> {
         loop {
             self.skip_blank(true)?;
@@ -387,6 +425,7 @@ impl<'a> Scanner<'a> {
         while let Some(byte) = self.peek() {
             match byte {
                 b'"' => {
+                    self.hide(open + 1..self.at);
                     self.at += 1;
                     return Ok(&self.text[open + 1..self.at - 1]);
                 }

@@ -284,3 +284,14 @@ fn odd_texts_that_the_tools_accept_are_accepted() {
         assert_eq!(outline(text, 0..text.len()).err(), None, "{text:?}");
     }
 }
+
+#[test]
+fn what_is_not_code() {
+    let pieces = |text: &'static str| -> Vec<&str> {
+        hidden(text, 0..text.len()).into_iter().map(|piece| &text[piece.range]).collect()
+    };
+    let texts = "a \"b\" {\n c = \"d ${\"e\"} \\\" f\" // g\n}\n";
+    assert_eq!(pieces(texts), ["b", "d ", "e", " ", "\\\"", " f", "// g"]);
+    assert_eq!(pieces("a = <<E\n${\"b\" /* c */}\nE\nd = \"\"\n"), ["<<E\n${\"b\" /* c */}\nE"]);
+    assert_eq!(pieces("/* a */ b = ]\n# c\n"), ["/* a */"]);
+}
