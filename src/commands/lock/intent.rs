@@ -29,17 +29,13 @@ impl LockRequest {
             excluded: self.excluded.iter().map(parse).collect::<Result<_, _>>()?,
             only: (!only.is_empty()).then_some(only),
             lenient: self.found,
-            dropped: BTreeSet::new(),
             upgrade: self.upgrade.clone(),
             precise: versions(&self.precise)?.into_iter().collect(),
-            is_fixed: false,
-            moves: BTreeMap::new(),
-            platforms: Vec::new(),
             prune: self.prune,
             state,
-            reselected: BTreeMap::new(),
             republished: versions(&self.accept_republished)?.into_iter().collect(),
             drop_unattested: self.drop_unattested,
+            ..Intent::default()
         })
     }
 

@@ -197,25 +197,32 @@ impl Facts<'_> {
 }
 
 /// What `verify` knows about the recorded hashes of one root module; none is counted twice.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Reports write what is not a count themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Verified {
     /// Hashes that a source attests.
     pub proven: usize,
     /// Hashes that are neither proven nor refuted.
     pub unknown: usize,
     /// Why some are unknown: sources that gave no answer. Empty if no request was sent.
+    #[serde(skip)]
     pub inconclusive: Vec<Unanswered>,
     /// True if nothing was looked at, since nothing changed since the base.
     pub unchanged: bool,
     /// Why the configuration was not checked, where it could not be read at the base either.
+    #[serde(skip)]
     pub not_checked: Option<Error>,
     /// What the working tree was compared with; `None` if it was checked only against itself.
+    #[serde(skip)]
     pub base: Option<Compared>,
     /// Each provider with each module that requires it, by dotted path.
+    #[serde(skip)]
     pub required_by: BTreeSet<(ProviderAddr, String)>,
     /// The findings that `--fix` repaired.
+    #[serde(skip)]
     pub repaired: Vec<Finding>,
     /// What of the installed packages was looked at, if that was asked.
+    #[serde(skip)]
     pub installed: Option<InstalledCount>,
 }
 

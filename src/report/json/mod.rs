@@ -264,13 +264,9 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
 
 /// The reasons for unknown hashes are present only if there are any.
 fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
-    let mut object = Map::from_iter([
-        ("findings".to_owned(), findings.iter().map(finding).collect()),
-        ("proven".to_owned(), json!(verified.proven)),
-        ("unknown".to_owned(), json!(verified.unknown)),
-        ("unchanged".to_owned(), json!(verified.unchanged)),
-        ("judged_by".to_owned(), judged_by(verified)),
-    ]);
+    let mut object = Map::from_iter([("findings".to_owned(), findings.iter().map(finding).collect())]);
+    object.extend(members(verified));
+    object.insert("judged_by".to_owned(), judged_by(verified));
     if let Some(error) = &verified.not_checked {
         object.insert("not_checked".to_owned(), json!(error));
     }
