@@ -23,6 +23,7 @@ use crate::commands::mirror;
 use crate::commands::outdated::{self, OutdatedArgs};
 use crate::commands::requirements;
 use crate::commands::sbom;
+use crate::commands::setup;
 use crate::commands::shared::options::{Packages, Within};
 use crate::commands::status;
 use crate::commands::trust;
@@ -177,7 +178,7 @@ impl Command {
                 let run = Run::of("list", args, &args.within, spread(|it| &mut it.recursive, list::list));
                 run.about(&args.providers).modules(args.variables.access())
             }
-            Command::Setup(args) => Run::of("setup", args, &args.within, status::setup),
+            Command::Setup(args) => Run::of("setup", args, &args.within, setup::setup),
             Command::Status(args) => Run::of("status", args, &args.within, |_, services| status::status(services)),
             Command::Why(args) => {
                 let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, list::why));

@@ -16,6 +16,7 @@ pub mod mirror;
 pub mod outdated;
 pub mod requirements;
 pub mod sbom;
+pub mod setup;
 pub(crate) mod shared;
 pub mod status;
 pub mod trust;
