@@ -79,36 +79,14 @@ fn names(platforms: &BTreeSet<Platform>) -> Vec<&str> {
     platforms.iter().map(Platform::as_str).collect()
 }
 
-/// What is known of the release of a change, in words.
-pub(super) struct ReleaseFacts {
-    pub(super) signer: Option<String>,
-    pub(super) age: Option<String>,
-    pub(super) build: Option<String>,
-    /// What the registry warns of.
-    pub(super) warnings: Vec<String>,
-    /// The pages about its build, each with its name.
-    pub(super) pages: Vec<(&'static str, String)>,
-}
-
-impl ReleaseFacts {
-    pub(super) fn of(change: &Change, style: Style) -> Self {
-        Self {
-            signer: signed_in_short(change, style),
-            age: age(change),
-            build: built(change),
-            warnings: change
-                .registry_warnings
-                .iter()
-                .map(|text| format!("the registry warns: {}", text.trim_end_matches('.')))
-                .collect(),
-            pages: build_pages(change),
-        }
-    }
-
-    /// Each fact but the pages.
-    pub(super) fn words(&self) -> impl Iterator<Item = &String> {
-        [&self.signer, &self.age, &self.build].into_iter().flatten().chain(&self.warnings)
-    }
+/// What a reviewer wants to know of the release, each fact with the label of its line on a terminal: its signer, its age, where it
+/// was built. What the registry warns of has no line there, so no label.
+pub(super) fn release_facts(change: &Change, style: Style) -> Vec<(&'static str, String)> {
+    let facts = [("by:  ", signed_in_short(change, style)), ("age: ", age(change)), ("from:", built(change))];
+    let facts = facts.into_iter().filter_map(|(label, words)| Some((label, words?)));
+    let warnings = change.registry_warnings.iter();
+    let warnings = warnings.map(|text| ("", format!("the registry warns: {}", text.trim_end_matches('.'))));
+    facts.chain(warnings).collect()
 }
 
 /// The publisher whose well-known key signed the release.
@@ -187,7 +165,7 @@ fn built(change: &Change) -> Option<String> {
 }
 
 /// The pages about that, each with its name: what was built since the release before, and the run.
-fn build_pages(change: &Change) -> Vec<(&'static str, String)> {
+pub(super) fn build_pages(change: &Change) -> Vec<(&'static str, String)> {
     let Some(build) = &change.build else { return Vec::new() };
     let source = build.comparison().unwrap_or_else(|| build.new.commit_url());
     [Some(("commits", source)), build.new.run.clone().map(|run| ("run", run))].into_iter().flatten().collect()

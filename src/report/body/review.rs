@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::diff::{Change, Explanation, Risk, TextChange, explain_text, verdict_words};
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
-use crate::report::change::{ReleaseFacts, checksums, sign, versions};
+use crate::report::change::{build_pages, checksums, release_facts, sign, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, root_modules, shared_items};
 use crate::report::layout::{width, wrap};
 use crate::report::opening::most_dangerous;
@@ -200,17 +200,15 @@ fn labelled(label: &str, what: &str, style: Style) -> String {
 /// The signer of the release, its age, what requires it, and the page of its publisher; a URL is never wrapped.
 fn release(text: &mut String, group: &ChangeGroup<'_>, style: Style) {
     let change = &group.change;
-    let ReleaseFacts { signer, age, build, pages, .. } = ReleaseFacts::of(change, style);
-    let lines = [("by:  ", signer), ("age: ", age), ("from:", build), ("for: ", Some(group.required_by()))];
-    for (label, line) in lines {
-        if let Some(line) = line.filter(|line| !line.is_empty()) {
-            text.push_str(&labelled(label, &printable(&line), style));
-        }
+    let mut facts = release_facts(change, style);
+    facts.push(("for: ", group.required_by()));
+    for (label, words) in facts.iter().filter(|(label, words)| !label.is_empty() && !words.is_empty()) {
+        text.push_str(&labelled(label, &printable(words), style));
     }
     if let Some(link) = &change.link {
         let _ = writeln!(text, "    see:  {}", printable(link.as_str()));
     }
-    for (name, url) in pages {
+    for (name, url) in build_pages(change) {
         let _ = writeln!(text, "    {name}: {}", printable(&url));
     }
 }

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::annotation::level_of;
-use crate::report::change::{ReleaseFacts, versions};
+use crate::report::change::{build_pages, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, kinds, name, root_modules_of};
 use crate::report::opening::Opening;
 use crate::report::problems::{Failure, FindingGroup, advice, grouped_errors, grouped_findings};
@@ -153,13 +153,12 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                 thead { tr { @for title in ["Risk", "Provider", "Version", "What changed", "Release", "Required by", "Root modules"] { th scope="col" { (title) } } } }
                 tbody { @for group in &changed.groups {
                     @let change = &group.change;
-                    @let facts = ReleaseFacts::of(change, style);
                     tr class=(group.risk.as_str()) data-row {
                         td { (group.risk.as_str()) }
                         th scope="row" { (breakable(&style.addr(&change.address))) }
                         td { @if let Some(url) = &change.link { a href=(url) rel="noreferrer" { (arrow(change)) } } @else { (arrow(change)) } }
                         td { (text(&group.headline)) details { summary { "Details" } p { (text(&group.explanation().text())) } } }
-                        td { @for line in facts.words() { div { (text(line)) } } @for (name, url) in &facts.pages { a href=(url) rel="noreferrer" { (name) } " " } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
+                        td { @for (_, line) in release_facts(change, style) { div { (text(&line)) } } @for (name, url) in build_pages(change) { a href=(url) rel="noreferrer" { (name) } " " } @for rule in &group.rules { a href={ "#rule-" (rule.id()) } { (rule.id()) } " " } }
                         td { @for place in group.required_by().split(", ") { div { (breakable(place)) } } }
                         td { (roots("", &group.roots(), naming)) }
                     }

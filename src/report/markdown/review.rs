@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::report::body::module_changes;
-use crate::report::change::{ReleaseFacts, checksums, signed, versions};
+use crate::report::change::{build_pages, checksums, release_facts, signed, versions};
 use crate::report::groups::{ChangeGroup, Changed, RootSummary, name, shared_items};
 use crate::report::markdown::escape::{code, escaped, fenced, link_of, sentences, target};
 use crate::report::parts::terminal;
@@ -169,15 +169,9 @@ fn row(group: &ChangeGroup<'_>, roots: &str, style: Style) -> String {
 
 /// The facts about the release, and the rules that found something.
 fn release(group: &ChangeGroup<'_>, style: Style) -> String {
-    let facts = ReleaseFacts::of(&group.change, style);
-    let pages = facts.pages.iter().map(|(name, url)| format!("[{name}]({url})"));
-    facts
-        .words()
-        .map(|words| escaped(words))
-        .chain(pages)
-        .chain(group.rules.iter().map(|rule| link_of(*rule)))
-        .collect::<Vec<_>>()
-        .join("; ")
+    let facts = release_facts(&group.change, style).into_iter().map(|(_, words)| escaped(&words));
+    let pages = build_pages(&group.change).into_iter().map(|(name, url)| format!("[{name}]({url})"));
+    facts.chain(pages).chain(group.rules.iter().map(|rule| link_of(*rule))).collect::<Vec<_>>().join("; ")
 }
 
 fn arrow(change: &Change) -> String {
