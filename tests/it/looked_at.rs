@@ -17,6 +17,7 @@ const FEW: u64 = 24;
 const MODULES: [&str; 4] = ["app", "net", "net/deep", "old"];
 const UNITS: [&str; 3] = ["live/a", "live/b", "live/c"];
 const UNIT: &str = "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \"${get_repo_root()}/modules/x\"\n}\n";
+const INSTANCE: &str = ".dev.terraform.lock.hcl";
 const BACKEND: &str = "terraform {\n  backend \"s3\" {\n  }\n}\n";
 const GATE: [&str; 6] = ["verify", "-r", "--offline", "--base", "origin/main", "--format"];
 
@@ -42,6 +43,9 @@ impl World<'_> {
                 self.put(dice, &format!("{module}/main.tf"), &self.main, 5);
                 self.put(dice, &format!("{module}/backend.tf"), BACKEND, 2);
                 self.put(dice, &format!("{module}/{LOCK}"), &self.lock, 3);
+                if dice.one_in(3) {
+                    self.put(dice, &format!("{module}/{INSTANCE}"), &self.lock, 3);
+                }
             }
         }
         for unit in UNITS {
@@ -66,7 +70,7 @@ fn lines(run: &Run) -> BTreeSet<String> {
 fn wrong(workspace: &Workspace, run: &Run) -> Vec<String> {
     let document = run.json();
     let looked: BTreeSet<&str> =
-        document["roots"].as_array().unwrap().iter().map(|root| root["path"].as_str().unwrap()).collect();
+        document["roots"].as_array().unwrap().iter().filter_map(|root| root["lock_file"].as_str()).collect();
     let named: BTreeSet<&str> = document["roots"]
         .as_array()
         .unwrap()
@@ -80,8 +84,7 @@ fn wrong(workspace: &Workspace, run: &Run) -> Vec<String> {
     let has_levels = excludes.stdout.contains("level");
     let mut wrong = Vec::new();
     for path in tracked.iter().filter(|path| path.ends_with(LOCK) && !is_excluded(path)) {
-        let directory = path.rsplit_once('/').unwrap().0;
-        if !looked.contains(directory) {
+        if !looked.contains(&**path) {
             wrong.push(format!("{path} was not looked at"));
         }
     }
@@ -92,7 +95,8 @@ fn wrong(workspace: &Workspace, run: &Run) -> Vec<String> {
         // What was so at the base did not change.
         let was_so = before.contains(&main) && before.contains(&backend) && !before.contains(&lock);
         let needs = has(&main) && has(&backend) && !was_so || has_levels && has(&unit);
-        if needs && !has(&lock) && !is_excluded(&lock) && !named.contains(&*lock) {
+        let lacks = !has(&lock) && !has(&format!("{module}/{INSTANCE}"));
+        if needs && lacks && !is_excluded(&lock) && !named.contains(&*lock) {
             wrong.push(format!("{lock} is missing and was not named"));
         }
     }
