@@ -70,7 +70,9 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
             add_lock_file(&mut status, path, root, known);
         }
     }
-    judged.iter().for_each(|root| add_judgment(&mut status, root));
+    for root in &judged {
+        add_judgment(&mut status, root);
+    }
     let (name, of_many, effect) = next(&status, judged.iter().any(needs_lock));
     let is_one = judged.len() == 1 && !services.is_above_root_modules();
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
