@@ -164,7 +164,9 @@ impl<'a> Targets<'a> {
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked, &found.ignored));
         }
-        for path in found.like_roots.iter().chain(&found.unlocked_units.paths) {
+        // One that Git ignores is none.
+        let ignored = found.ignored.keys().filter(|path| !found.without_lock.contains(path));
+        for path in found.like_roots.iter().chain(&found.unlocked_units.paths).chain(ignored) {
             self.unlocked_places.insert(at(&prefix, path), start.join(path));
         }
         self.ignored.extend(found.ignored.into_iter().map(|(path, file)| (at(&prefix, &path), file)));

@@ -17,7 +17,7 @@ use crate::commands::Services;
 use crate::commands::shared::assumed;
 use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
-use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
+use crate::commands::shared::targets::{Targets, Unlocked, not_considered, with_ignore_rule};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -210,6 +210,7 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
                     reason
                 ),
             });
+            let finding = with_ignore_rule(finding, targets.ignored(shown));
             findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
         }
     }
