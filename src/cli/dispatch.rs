@@ -112,6 +112,30 @@ fn spread<A: Clone>(
     }
 }
 
+/// `--fix` writes only where the user named the place.
+fn spread_verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if args.fix {
+        return verify::verify(args, services);
+    }
+    spread(|it: &mut VerifyArgs| &mut it.recursive, verify::verify)(args, services)
+}
+
+/// Topics and rules are the same everywhere.
+fn spread_explain(args: &ExplainArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if !args.reads_lock_files() {
+        return explain::explain(args, services);
+    }
+    spread(|it: &mut ExplainArgs| &mut it.recursive, explain::explain)(args, services)
+}
+
+/// Files that are named are where they are.
+fn spread_diff(args: &DiffArgs, services: &Services<'_>) -> Result<Outcome, Error> {
+    if args.names_files() {
+        return diff::diff(args, services);
+    }
+    spread(|it: &mut DiffArgs| &mut it.recursive, diff::diff)(args, services)
+}
+
 impl Command {
     pub(super) fn invocation(&self) -> Invocation<'_> {
         use Invocation as Run;
@@ -150,23 +174,10 @@ impl Command {
                 .packages(&args.packages),
             Command::Mirror(args) => Run::of("mirror", args, &args.within, mirror::mirror).packages(&args.packages),
             Command::Verify(args) => {
-                let run = Run::of("verify", args, &args.within, |args, services| {
-                    if args.fix {
-                        return verify::verify(args, services);
-                    }
-                    spread(|it: &mut VerifyArgs| &mut it.recursive, verify::verify)(args, services)
-                });
+                let run = Run::of("verify", args, &args.within, spread_verify);
                 run.packages(&args.packages).modules(args.modules.access())
             }
-            Command::Explain(args) => {
-                let run = Run::of("explain", args, &args.within, |args, services| {
-                    if !args.reads_lock_files() {
-                        return explain::explain(args, services);
-                    }
-                    spread(|it: &mut ExplainArgs| &mut it.recursive, explain::explain)(args, services)
-                });
-                run.about(&args.topic)
-            }
+            Command::Explain(args) => Run::of("explain", args, &args.within, spread_explain).about(&args.topic),
             Command::Install(args) => {
                 let run = Run::of("install", args, &args.within, install::install).about(&args.providers);
                 run.packages(&args.packages).modules(args.variables.access())
@@ -184,15 +195,7 @@ impl Command {
                 let run = Run::of("why", args, &args.within, spread(|it| &mut it.recursive, list::why));
                 run.about(&args.providers).modules(args.modules.access())
             }
-            Command::Diff(args) => {
-                let run = Run::of("diff", args, &args.within, |args, services| {
-                    if args.names_files() {
-                        return diff::diff(args, services);
-                    }
-                    spread(|it: &mut DiffArgs| &mut it.recursive, diff::diff)(args, services)
-                });
-                run.packages(&args.packages)
-            }
+            Command::Diff(args) => Run::of("diff", args, &args.within, spread_diff).packages(&args.packages),
             Command::Trust(args) => {
                 let run = Run::of("trust", args, args.command.within(), trust::trust);
                 Run { providers: args.command.providers(), ..run.packages(args.command.packages()) }
