@@ -131,7 +131,7 @@ impl World {
             taught
         };
         let wanted = THREE.map(|platform| format!("--platform={platform}"));
-        let wanted = &wanted[..1 + dice.below(3)];
+        let wanted = &wanted[..=dice.below(3)];
         let lock = |more: &[&str]| {
             let args = ["lock"].iter().copied().chain(wanted.iter().map(String::as_str)).chain(more.iter().copied());
             taught.tflock(registry, args)
