@@ -138,7 +138,7 @@ fn a_missing_module_may_require_other_providers() {
     assert!(list.err.contains("unknown which entries are required: module.m was not read"), "{}", list.err);
     assert_eq!(Ran { err: String::new(), ..list }.json()["entries"][0]["required"], serde_json::Value::Null);
     let why = root.ran(&["why", "--offline"]);
-    assert!(why.code == ExitCode::Inconclusive && why.err.starts_with("error: the module "), "{}", why.err);
+    assert!(why.code == ExitCode::Inconclusive && why.err.contains("acme/net/lab"), "{}", why.err);
 }
 
 #[test]
