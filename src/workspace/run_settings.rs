@@ -268,11 +268,11 @@ impl RunSettings {
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
             // By its source, so a module that cannot be fetched is reported once for all calls.
-            let name = match (&module.request, module.source.is_empty()) {
-                (Some(_), false) => module.source.clone(),
-                _ => module_name(&module.key),
+            let what = match (&module.request, module.source.is_empty()) {
+                (Some(_), false) => format!("fetch module {}", module.source),
+                _ => format!("read {}", module_name(&module.key)),
             };
-            let message = format!("cannot fetch module {name} ({}): its requirements are unknown", reason.message);
+            let message = format!("cannot {what} ({}): its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
             // Some sources depend on unknown values.

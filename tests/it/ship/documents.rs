@@ -103,7 +103,7 @@ fn the_table_of_documents_is_that_of_the_schema() {
     let wanted: BTreeSet<String> = wanted.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
     assert_eq!(commands, wanted);
     // The keys in the rows of any command, and those that are only below `roots`.
-    named.extend(["error", "file", "kind"].map(str::to_owned));
+    named.extend(["error", "file", "kind", "lock_file"].map(str::to_owned));
     assert_eq!(named, members());
 }
 

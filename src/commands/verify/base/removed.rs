@@ -207,7 +207,7 @@ impl Base {
         };
         let finding = |path: &String| {
             let message = "the lock file of an Atmos instance that was here at the base was removed";
-            let remedy = "If the instance is gone, the owner of the trust file approves it (`--allow-trust-change`); else restore the file from the base.";
+            let remedy = "If Atmos no longer has the instance, the owner of the trust file approves it (`--allow-trust-change`); else restore the file from the base.";
             Finding::new(Rule::LockFileRemoved, message).in_file(path).remedied_by(remedy)
         };
         self.removed.instances.iter().filter(is_left).map(finding).collect()
