@@ -203,6 +203,6 @@ fn unknown_values_that_decide_nothing_are_one_note() {
     }
     // It decides no requirement, so a new lock file has all that is required.
     std::fs::remove_file(workspace.path(&format!("live/b/{LOCK}"))).unwrap();
-    let run = lock(&workspace, &registry, &["-r", "--create"]).ended_with(0);
+    let run = lock(&workspace, &registry, &["-r", "--create", "--tool", "terraform"]).ended_with(0);
     assert!(workspace.has(&format!("live/b/{LOCK}")), "{run}");
 }
