@@ -71,9 +71,10 @@ pub(super) struct RecordedPlatforms {
 }
 
 impl RecordedPlatforms {
-    /// Collects the platforms of a lock file from the cache.
-    pub(super) fn of(lock: &LockFile, cache: &Cache, always: BTreeSet<Platform>) -> Self {
+    /// Collects the platforms of a lock file from the cache, where it knows the releases of the source that is asked.
+    pub(super) fn of(lock: &LockFile, cache: Option<&Cache>, always: BTreeSet<Platform>) -> Self {
         let mut locked = Self { always, ..Self::default() };
+        let Some(cache) = cache else { return locked };
         for (addr, entry) in lock.iter() {
             let Some(release) = cached::unchecked(cache, addr, &entry.version) else {
                 continue;

@@ -141,7 +141,8 @@ impl LockRoot {
         let intent = request.intent(settings, known)?;
         let always: BTreeSet<Platform> = kind.traits().platforms.iter().filter_map(|text| text.parse().ok()).collect();
         let named = request.named_platforms(settings, &always);
-        let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, cache, always));
+        let kept = settings.source().is_origin().then_some(cache);
+        let recorded_platforms = named.is_none().then(|| RecordedPlatforms::of(&lock, kept, always));
         Ok(Self {
             intent: Intent {
                 prune: request.prune && is_complete,
@@ -326,7 +327,7 @@ impl LockRoot {
     /// The platforms of the entries that the cache knows by now; `None` if platforms were named.
     pub(super) fn recognised(&self, cache: &Cache) -> Option<RecordedPlatforms> {
         let known = self.recorded_platforms.as_ref()?;
-        Some(RecordedPlatforms::of(&self.lock, cache, known.always.clone()))
+        Some(RecordedPlatforms::of(&self.lock, self.uses_origin().then_some(cache), known.always.clone()))
     }
 
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
