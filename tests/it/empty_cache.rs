@@ -285,7 +285,8 @@ fn is_same_with_an_empty_cache(from: u64) {
         drop(world.mirror);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n----------\n"));
-    assert!(refused > 0, "no world was refused");
+    // A few worlds may all be good.
+    assert!(refused > 0 || worlds(FEW) == FEW, "no world was refused");
 }
 
 #[test]
