@@ -176,6 +176,45 @@ fn the_gate_judges_it_like_any_other() {
     workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main"]).ended_with(0);
 }
 
+/// The lock file of an instance takes the place of no other one, however the directory is named.
+#[test]
+fn a_lock_file_that_is_removed_beside_an_instance_is_denied() {
+    let registry = honest();
+    for args in [&["-r"][..], &[]] {
+        for workspace in [with_instance(&registry), repository(&registry)] {
+            workspace.write("app/.new.terraform.lock.hcl", &workspace.read(&format!("app/{LOCK}")));
+            workspace.git(["rm", "--quiet", &format!("app/{LOCK}")]);
+            commit(&workspace, "change");
+            let run = gate(&workspace, &registry, args).ended_with(3);
+            assert_eq!(of(&run, &format!("app/{LOCK}"), "deny"), ["lock-file-removed"], "{run}");
+        }
+    }
+}
+
+/// Only what Atmos adds is a mere warning: words of a change are no reason.
+#[test]
+fn what_else_is_unread_next_to_an_instance_is_denied() {
+    let registry = honest();
+    let workspace = with_instance(&registry);
+    let reason = "this is the lock file of an Atmos instance, and tflock does not read what its YAML adds";
+    let unit =
+        format!("generate \"x\" {{\n  path = \"../{reason}\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}}\n");
+    for root in ["app", "other"] {
+        workspace.write(&format!("{root}/terragrunt.hcl"), "");
+    }
+    base(&workspace);
+    for root in ["app", "other"] {
+        workspace.write(&format!("{root}/terragrunt.hcl"), &unit);
+    }
+    commit(&workspace, "change");
+    let args = ["verify", "-r", "--base", "origin/main", "--format", "json"];
+    let run = workspace.tflock(&registry, args).ended_with(3);
+    for file in [format!("app/{LOCK}"), format!("other/{LOCK}"), INSTANCE.to_owned()] {
+        assert!(of(&run, &file, "deny").iter().any(|rule| rule == "requirements-unread"), "{file}: {run}");
+    }
+    assert!(of(&run, INSTANCE, "warn").iter().any(|rule| rule == "requirements-unread"), "{run}");
+}
+
 /// A component moves with its instance. Where the base has no such file nothing copies one, and without all entries it pins too little.
 #[test]
 fn a_new_directory_is_locked_by_an_instance_only_where_the_base_has_some() {

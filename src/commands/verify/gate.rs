@@ -266,9 +266,8 @@ fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<
     };
     let lost = base.lost().into_iter().filter(is_asked);
     let (configured, without): (Vec<LostLockFile>, Vec<LostLockFile>) = lost.partition(|lost| lost.has_configuration);
-    if targets.found {
-        targets.add(configured.into_iter().map(|lost| (lost.path, lost.place)));
-    }
+    // A directory that was named is among them where only lock files of Atmos instances are left in it.
+    targets.add(configured.into_iter().map(|lost| (lost.path, lost.place)));
     targets.leave_out(&without.iter().map(|lost| lost.place.clone()).collect());
     targets.outcomes.extend(without.into_iter().map(|lost| {
         let settings = base.settings(&lost.place).ok().flatten().unwrap_or_default();
