@@ -12,9 +12,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
-use crate::disk::roots::{
-    MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, UnreadReason, add_paths_of_unit, file_from,
-};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, add_paths_of_unit, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -204,8 +202,16 @@ impl GateRoot {
             text.retain(|finding| finding.rule != Rule::RequirementsUnread);
             text.extend(root.unread_requirements());
         }
-        let denied =
-            |finding: Finding| if reading.denies(&finding) { finding.unless_stated(Level::Deny) } else { finding };
+        // What Atmos adds is unread everywhere; its place says so, as a change chooses the words of other reasons.
+        let lock_name = &root.settings.lock_name;
+        let is_of_instance = |finding: &Finding| {
+            let is_of_lock_file = finding.file.as_deref() == Some(Path::new(lock_name.as_str()));
+            lock_name.is_instance() && finding.rule == Rule::RequirementsUnread && is_of_lock_file
+        };
+        let denied = |finding: Finding| {
+            let is_denied = reading.denies(&finding) && !is_of_instance(&finding);
+            if is_denied { finding.unless_stated(Level::Deny) } else { finding }
+        };
         let text = text.into_iter().map(denied).collect();
         Self { root, text, change: Some(change), ..self }
     }
@@ -403,9 +409,7 @@ impl ReadingVerdict {
     fn denies(&self, finding: &Finding) -> bool {
         let is_same =
             |new: &Finding| (new.rule, new.message(), &new.file) == (finding.rule, finding.message(), &finding.file);
-        let is_unread = finding.rule == Rule::RequirementsUnread
-            && !finding.message().ends_with(&UnreadReason::AtmosInstance.to_string());
-        self.denies_unread && is_unread || self.new_overrides.iter().any(is_same)
+        self.denies_unread && finding.rule == Rule::RequirementsUnread || self.new_overrides.iter().any(is_same)
     }
 }
 

@@ -126,7 +126,7 @@ pub struct EarlierRecord {
 }
 
 /// True if the served release seems to be another one than the recorded one, so it is worth looking for earlier records.
-/// Packages that nobody looked at may have the recorded hashes.
+/// Packages that were not looked at may have the recorded hashes.
 pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
     match judge_release(recorded, release) {
         Continuity::FirstUse | Continuity::Shown { .. } | Continuity::Grew { .. } => false,
