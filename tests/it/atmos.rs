@@ -191,6 +191,24 @@ fn a_lock_file_that_is_removed_beside_an_instance_is_denied() {
     }
 }
 
+/// A new root module does not get around its lock file by one that nothing copies.
+#[test]
+fn a_new_root_module_lacks_a_lock_file_where_the_base_has_no_instances() {
+    let registry = honest();
+    for args in [&["-r"][..], &["-C", "new"]] {
+        for (has_atmos, code) in [(false, 1), (true, 0)] {
+            let workspace = if has_atmos { with_instance(&registry) } else { repository(&registry) };
+            workspace.write("new/main.tf", &workspace.read("app/main.tf"));
+            workspace.write("new/backend.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
+            workspace.write("new/.x.terraform.lock.hcl", &workspace.read(&format!("app/{LOCK}")));
+            commit(&workspace, "change");
+            let gate = ["verify", "--base", "origin/main", "--format", "json"];
+            let run = workspace.tflock(&registry, gate.iter().chain(args).copied()).ended_with(code);
+            assert_eq!(run.stdout.contains("lock-file-missing"), !has_atmos, "{run}");
+        }
+    }
+}
+
 /// Only what Atmos adds is a mere warning: words of a change are no reason.
 #[test]
 fn what_else_is_unread_next_to_an_instance_is_denied() {

@@ -374,6 +374,16 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Adds the ordinary lock files of directories that have those of Atmos instances alone.
+    pub fn add_ordinary(&mut self) {
+        let ordinary = |(at, place): (usize, &TargetPlace)| match place {
+            TargetPlace::Named(settings) => (settings.path.clone(), settings.root.clone()),
+            TargetPlace::Found(root, _) => (self.directory_shown(at).to_owned(), root.clone()),
+        };
+        let found: Vec<(PathBuf, PathBuf)> = self.places.iter().enumerate().map(ordinary).collect();
+        self.add(found);
+    }
+
     /// Removes the root modules at these places, which are absolute and free of symbolic links.
     pub fn leave_out(&mut self, places: &BTreeSet<PathBuf>) {
         if places.is_empty() {

@@ -53,6 +53,9 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     }
     if let Some(base) = &base {
         add_gone(base, exclusions.as_ref(), &mut targets, scope);
+        if !base.has_instances() {
+            targets.add_ordinary();
+        }
     } else {
         // The change may have removed the last root module.
         targets = match targets.or_none() {

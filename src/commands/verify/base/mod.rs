@@ -420,7 +420,6 @@ impl Base {
         if !self.changes.knows(&self.lock_path(root)) {
             return false;
         }
-        let is_instance = |path: &str| LockName::of(name_of(path)).is_some_and(|name| name.is_instance());
         if !root.settings().lock_name.is_instance() {
             return true;
         }
@@ -428,7 +427,14 @@ impl Base {
         root.kind() == RootKind::Module
             && root.unread().is_none()
             && required.all(|(addr, _)| root.lock().get(addr).is_some())
-            && self.before.tree().paths().any(is_instance)
+            && self.has_instances()
+    }
+
+    /// True if the base has lock files of Atmos instances, or the owner approved the change: elsewhere nothing copies them, so a directory
+    /// with such files alone lacks a lock file.
+    pub fn has_instances(&self) -> bool {
+        let is_instance = |path: &str| LockName::of(name_of(path)).is_some_and(|name| name.is_instance());
+        self.options.trust_change_allowed || self.before.tree().paths().any(is_instance)
     }
 
     /// The findings about the settings of the working tree.
