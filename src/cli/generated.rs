@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(named, known);
     }
 
-    /// `UPDATE=1 cargo test --lib generated` rewrites the tables of the page.
+    /// `UPDATE=1 cargo test --lib generated` rewrites the lists of the page.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test looks at the page")]
     fn the_page_of_commands_is_what_help_says() {
@@ -112,14 +112,14 @@ mod tests {
         let (before, rest) = page.split_once("<!-- begin commands -->\n").unwrap();
         let (_, after) = rest.split_once("<!-- end commands -->").unwrap();
         let all = command();
-        let mut tables = String::new();
+        let mut lists = String::new();
         for (group, rows) in GROUPS {
             let seldom: &[&str] = if group == "Also" { &SELDOM } else { &[] };
             let names = rows.iter().flat_map(|(names, _)| names.split(", ")).chain(seldom.iter().copied());
             let rows: String = names.map(|name| row(all.find_subcommand(name).unwrap())).collect();
-            let _ = write!(tables, "## {group}\n\n| command | what it does |\n|---|---|\n{rows}\n");
+            let _ = write!(lists, "## {group}\n\n{rows}\n");
         }
-        let wanted = format!("{before}<!-- begin commands -->\n{tables}<!-- end commands -->{after}");
+        let wanted = format!("{before}<!-- begin commands -->\n{lists}<!-- end commands -->{after}");
         if page != wanted && std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
             std::fs::write(&path, &wanted).unwrap();
         } else {
@@ -132,12 +132,7 @@ mod tests {
         let below: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         let arguments: Vec<String> = command.get_positionals().map(|argument| format!(" {argument}")).collect();
         let shown = if below.is_empty() { arguments.concat() } else { format!(" {}", below.join("|")) };
-        cells(&format!("{}{shown}", command.get_name()), &command.get_about().unwrap().to_string())
-    }
-
-    /// A row of a table; a column must not end within a cell.
-    fn cells(what: &str, means: &str) -> String {
-        format!("| `{}` | {} |\n", what.replace('|', "\\|"), means.replace('|', "\\|"))
+        format!("- `{}{shown}`: {}\n", command.get_name(), command.get_about().unwrap())
     }
 
     /// What is asked for with `-h` fits two screens; `--help` has the rest.
