@@ -29,12 +29,12 @@ const COPIERS: usize = 8;
 /// Install the locked modules.
 ///
 /// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
-/// leaves unchanged. What a tag or branch is now does not matter: a git package is fetched by its locked commit. `tflock install`
+/// leaves unchanged. A Git package is fetched by its locked commit, wherever its tag or branch leads now. `tflock install`
 /// does the same, and installs the locked providers too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
 pub(crate) struct GetArgs {
-    /// In every root module below: each directory with a lock file.
+    /// Install in every root module below: each directory with a lock file.
     #[arg(short, long)]
     pub(crate) recursive: bool,
     #[command(flatten)]

@@ -122,7 +122,7 @@ pub(crate) enum CacheCommand {
         /// Write the missing ones to a shared index instead.
         #[arg(long, conflicts_with = "file")]
         publish: bool,
-        /// The URL of the shared index; default `TFLOCK_INDEX`. Settings in the working tree cannot name it.
+        /// The URL of the shared index. Default: `TFLOCK_INDEX`. Settings in the working tree cannot name it.
         #[arg(long, value_name = "URL", requires = "publish")]
         index: Option<String>,
     },

@@ -34,8 +34,8 @@ use crate::{lockfile, settings, trust};
     after_help = "Examples:\n  tflock setup --platform linux_amd64 --platform darwin_arm64\n  tflock setup --ci gitlab --dry-run"
 )]
 pub(crate) struct SetupArgs {
-    /// A platform that lock files have to cover, in addition to those that they already cover; may be repeated. Without
-    /// either, the platform of this machine.
+    /// A platform that lock files must cover, besides those that they cover already; may be repeated. If there is
+    /// neither, this machine's.
     #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     platforms: Vec<Platform>,
     /// Also write the job that runs `tflock verify` for each change.
@@ -144,8 +144,9 @@ impl Setup<'_, '_> {
         let mut text = format!("{line} # every lock file must cover these\n");
         if !witnesses.is_empty() {
             let list = witnesses.iter().map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
-            let line =
-                format!("witnesses = [{list}] # are asked about new releases, so they learn the names of providers\n");
+            let line = format!(
+                "witnesses = [{list}] # tflock queries these about new releases, so they learn the names of providers\n"
+            );
             text.push_str(&line);
         }
         if let Some(hosts) = &hosts {

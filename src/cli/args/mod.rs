@@ -140,7 +140,7 @@ pub(super) enum StacksCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tflock help trust rotate\n  tflock help settings\n  tflock help signer-changed")]
 pub(super) struct HelpArgs {
-    /// The command, and the one below it; or a topic or rule.
+    /// A command with its subcommand, a topic or a rule.
     #[arg(value_name = "COMMAND|TOPIC|RULE")]
     pub(super) command: Vec<String>,
     /// List all commands.
@@ -155,7 +155,7 @@ pub(super) struct HelpArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock man lock > ~/.local/share/man/man1/tflock-lock.1")]
 pub(super) struct ManArgs {
-    /// The command; what is below it is on the same page.
+    /// The command; its subcommands are on the same page.
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,
 }
@@ -168,7 +168,7 @@ pub(super) struct ManArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock completions bash > ~/.local/share/bash-completion/completions/tflock")]
 pub(super) struct CompletionsArgs {
-    /// The shell; that of the variable SHELL by default.
+    /// The shell. Default: the one in the variable SHELL.
     #[arg(value_name = "SHELL")]
     shell: Option<Shell>,
 }

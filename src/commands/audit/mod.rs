@@ -53,7 +53,7 @@ pub(crate) struct AuditArgs {
     /// Check the packages of this platform. Default: this machine's if the lock file covers it, else the first it covers.
     #[arg(long, value_name = "OS_ARCH", value_parser = platform)]
     pub(crate) platform: Option<Platform>,
-    /// Also report advisories about the go command and its like, which are not part of the program.
+    /// Also report advisories about the go command and similar tools, which are not part of the program.
     #[arg(long)]
     pub(crate) toolchain: bool,
     /// Leave out advisories that no version fixes.
@@ -68,7 +68,7 @@ pub(crate) struct AuditArgs {
     /// Report what a change adds, as in a pull request, by the settings of this revision.
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
-    /// Download at most this many bytes, such as 500MiB; what is left then is inconclusive, exit code 4.
+    /// Download at most this many bytes, such as 500MiB; the rest is inconclusive (exit code 4).
     #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "2GiB")]
     pub(crate) max_download: u64,
     #[command(flatten)]

@@ -37,8 +37,8 @@ use signers::{Trust, packages, questions};
 /// Explain a change of the lock file.
 ///
 /// Shows what changed for each provider, the likely reason, the effect, and whether each new checksum is verified.
-/// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), a revision with its merge base
-/// with a second one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs learned
+/// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), the merge base of A and B
+/// with B (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs learned
 /// about checksums and signers; with --online it requests the rest from the registries.
 #[derive(Debug, Clone, clap::Args)]
 #[command(

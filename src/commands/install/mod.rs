@@ -51,13 +51,13 @@ const ATTEMPTS: usize = 8;
     after_help = "Examples:\n  tflock install && terraform init -lockfile=readonly\n  tflock install --check\n  tflock install hashicorp/aws --platform linux_arm64"
 )]
 pub(crate) struct InstallArgs {
-    /// The only providers to install.
+    /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     pub(crate) providers: Vec<String>,
-    /// Install the packages of this platform; may be repeated. Default: that of this machine.
+    /// Install the packages of this platform; may be repeated. Default: this machine's.
     #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     pub(crate) platforms: Vec<Platform>,
-    /// How to make packages appear in root modules; default: the setting `link`, else auto (clone, else hard link, else copy).
+    /// How to make packages appear in root modules. Default: the setting `link`, else auto (clone, else hard link, else copy).
     #[arg(long, value_name = "HOW", value_parser = link())]
     pub(crate) link: Option<LinkChoice>,
     /// Install providers alone.

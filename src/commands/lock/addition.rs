@@ -15,7 +15,7 @@ use crate::version::{Constraints, Version};
 /// How `add` writes requirements.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct AddFlags {
-    /// The local name, for one provider; by default its type.
+    /// The local name, for one provider. Default: its type.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Require exactly the version that is selected.

@@ -40,7 +40,7 @@ pub(crate) struct GitArgs {
 /// The commands below `git`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum GitCommand {
-    /// Write .gitattributes and the repository's configuration.
+    /// Write .gitattributes and the repository's Git configuration.
     ///
     /// Adds a line for each kind of file to the .gitattributes at the top of the working tree, which you commit, and the
     /// commands to the configuration of this clone, which git does not share: everyone who merges runs this once. Code

@@ -29,8 +29,8 @@ use git::{Configuration, UnmergedFiles, conflicted, directory_of, document_of, k
 /// Merge lock files provider by provider.
 ///
 /// As git's merge driver (tflock git install), merges OURS and THEIRS and writes the result to OURS; exit 1 if conflicts
-/// are left. If one side changed an entry, tflock takes it. Of two new versions it takes the higher one that the recorded
-/// constraints of both sides allow; of equal versions, the hashes that either side attests. Conflict markers surround
+/// are left. If one side changed an entry, tflock takes it. Of two new versions it takes the higher one, if the recorded
+/// constraints of both sides allow it; of the same version, the hashes that both sides have or one added. Conflict markers surround
 /// single providers. With --resolve, repairs files with conflict markers, or with several entries of one provider, that git left
 /// behind: the merged configuration then decides between versions.
 #[derive(Debug, clap::Args)]

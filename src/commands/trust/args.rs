@@ -47,7 +47,7 @@ pub(crate) enum TrustCommand {
         /// Also record where the locked releases were built, if GitHub has attestations.
         #[arg(long)]
         provenance: bool,
-        /// All root modules below.
+        /// Work in every root module below.
         #[arg(short, long)]
         recursive: bool,
         #[command(flatten)]

@@ -278,8 +278,8 @@ pub(crate) struct VerifyArgs {
     /// Download no package; an h1 that neither index nor registry has stays unknown.
     #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
     no_download: bool,
-    /// Download at most this many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
-    /// as much as there is.
+    /// Download at most this many bytes, such as 500MiB; the rest stays unknown (exit code 4). Default: 2GiB, no limit
+    /// with --deep.
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download", hide_short_help = true)]
     max_download: Option<u64>,
     /// Use neither the index nor the registry's reports: compute each recorded h1 from its archive.

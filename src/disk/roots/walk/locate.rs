@@ -171,7 +171,7 @@ impl Walk<'_> {
         let value = from.scope.evaluate(expression, Purpose::Version, self.surroundings());
         match value.map_err(ModuleProblem::VersionNotStatic)? {
             Some(text) => text.parse().map(Some).map_err(|_| ModuleProblem::Version(text)),
-            // A version that is null is none.
+            // `version = null` means no constraint.
             None => Ok(None),
         }
     }
