@@ -125,6 +125,13 @@ pub(super) struct Session<'s> {
     pub(super) count: Cell<usize>,
 }
 
+/// What an evaluation leaves in its session besides files.
+pub(super) struct Traces {
+    used_default: bool,
+    lacks_values: bool,
+    notes: usize,
+}
+
 /// A file, and who reads it.
 pub(super) struct Place {
     pub(super) file: Arc<ConfigFile>,
@@ -174,6 +181,22 @@ impl<'s> Session<'s> {
             read: RefCell::new(HashMap::new()),
             count: Cell::new(0),
         }
+    }
+
+    /// The traces so far.
+    pub(super) fn traces(&self) -> Traces {
+        Traces {
+            used_default: self.used_default.get(),
+            lacks_values: self.lacks_values.get(),
+            notes: self.notes.borrow().len(),
+        }
+    }
+
+    /// Takes back what came after these.
+    pub(super) fn forget_since(&self, traces: &Traces) {
+        self.used_default.set(traces.used_default);
+        self.lacks_values.set(traces.lacks_values);
+        self.notes.borrow_mut().truncate(traces.notes);
     }
 
     /// Reads a file for a place.

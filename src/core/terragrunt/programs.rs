@@ -78,7 +78,7 @@ impl<'s> Names<'s> {
     pub(super) fn run_commands(&self) -> Vec<Influence> {
         let session = self.session;
         session.is_scanning.set(true);
-        let before = (session.used_default.get(), session.lacks_values.get(), session.notes.borrow().len());
+        let before = session.traces();
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut open = vec![self.clone()];
         while let Some(names) = open.pop() {
@@ -101,9 +101,7 @@ impl<'s> Names<'s> {
             }
         }
         session.is_scanning.set(false);
-        session.used_default.set(before.0);
-        session.lacks_values.set(before.1);
-        session.notes.borrow_mut().truncate(before.2);
+        session.forget_since(&before);
         found
     }
 
