@@ -56,8 +56,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let UnlockedUnits { paths, of_modules, .. } = &targets.unlocked_units;
     let mut status = Status {
         root_modules: judged.len(),
-        excluded: targets.excluded,
-        templates: targets.templates(),
+        not_counted: targets.not_counted(),
         units_without_lock_file: paths.len() + of_modules.values().map(Vec::len).sum::<usize>(),
         changed_files,
         ..Status::default()

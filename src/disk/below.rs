@@ -149,20 +149,14 @@ pub struct Calls {
     pub has_unread_sources: bool,
     /// The files that a unit includes.
     pub included: Vec<PathBuf>,
-    /// True for a unit that names a module or includes a file, or that has configuration of its own.
-    pub is_unit: bool,
-    /// Why what a unit requires cannot be known.
-    pub unread: Option<String>,
-    /// The directory of the module of a unit, if it is in the working tree.
-    pub unit_module: Option<PathBuf>,
-    /// True for a unit that only stacks use.
-    pub is_template: bool,
+    /// What a unit refers to, if it names a module or includes a file, or has configuration of its own.
+    pub unit: Option<UnitReferences>,
 }
 
 pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Calls {
     let is_stack = place.kind == Some(RootKind::Stack);
     let mut calls = if place.kind == Some(RootKind::Unit) {
-        calls_of_unit(place, &references_of_unit(&start.join(&place.path), units))
+        calls_of_unit(place, references_of_unit(&start.join(&place.path), units))
     } else {
         Calls::default()
     };
@@ -206,17 +200,12 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
     calls
 }
 
-fn calls_of_unit(place: &SurveyedDirectory, unit: &UnitReferences) -> Calls {
-    let from_start = |path: &PathBuf| join(&place.path, &path.to_string_lossy());
-    let module = unit.module.as_ref().map(|module| join(&place.path, module));
+fn calls_of_unit(place: &SurveyedDirectory, unit: UnitReferences) -> Calls {
     Calls {
-        local_modules: module.iter().cloned().collect(),
-        unit_module: module,
-        is_template: unit.is_template,
+        local_modules: unit.module.iter().map(|module| join(&place.path, module)).collect(),
         has_unread_sources: unit.has_unknown_module,
-        included: unit.includes.iter().map(from_start).collect(),
-        is_unit: unit.refers || !place.configuration.is_empty(),
-        unread: unit.unread.clone(),
+        included: unit.includes.iter().map(|path| join(&place.path, &path.to_string_lossy())).collect(),
+        unit: (unit.refers || !place.configuration.is_empty()).then_some(unit),
         ..Calls::default()
     }
 }

@@ -3,6 +3,7 @@
 pub mod advice;
 mod changes;
 mod facts;
+mod not_counted;
 mod packages;
 mod tools;
 
@@ -43,6 +44,7 @@ pub use facts::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
     RecordedHash, ReleaseOfHash,
 };
+pub use not_counted::NotCounted;
 pub use packages::{AuditReport, AuditedDatabase, AuditedProgram, FixedBy, NotChecked, Vulnerability};
 pub use packages::{InstallReport, InstallState, InstalledPackage};
 pub use packages::{Inventory, InventoryContents, InventoryModule, InventoryPart, InventoryProgram, InventoryProvider};
@@ -57,10 +59,7 @@ pub struct Outcome {
     pub roots: Vec<RootOutcome>,
     /// Findings about the working tree as a whole, if no root module is at its top.
     pub work_tree: Option<WorkTreeFindings>,
-    /// How many root modules the setting `exclude` leaves out.
-    pub excluded: usize,
-    /// How many units have no lock file because only stacks use them.
-    pub templates: usize,
+    pub not_counted: NotCounted,
     /// The kinds of root modules that are no modules.
     pub kinds: BTreeMap<PathBuf, RootKind>,
     /// For `verify --base`: what the change does to lock files, as `diff` explains it.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
+use super::NotCounted;
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
 use crate::disk::cache::Stats;
@@ -151,12 +152,10 @@ pub struct MergedFile {
 /// The state of lock files, trust file and settings, as far as it is known without the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// How many root modules there are, without those that the setting `exclude` leaves out.
+    /// How many root modules there are, without those that are not counted.
     pub root_modules: usize,
-    /// How many it leaves out.
-    pub excluded: usize,
-    /// How many units have no lock file because only stacks use them.
-    pub templates: usize,
+    #[serde(flatten)]
+    pub not_counted: NotCounted,
     /// How many other units have none, which is a choice.
     pub units_without_lock_file: usize,
     /// Those without a lock file that need one.

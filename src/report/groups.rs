@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::finding::{Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::modulelock::ModuleChange;
-use crate::outcome::{Body, Outcome, Review, RootOutcome};
+use crate::outcome::{Body, NotCounted, Outcome, Review, RootOutcome};
 use crate::report::change::{signed, versions};
 use crate::report::style::{Detail, Style};
 use crate::report::{printable, shown};
@@ -131,10 +131,10 @@ pub(super) fn root_modules(count: usize) -> String {
 }
 
 /// `45 units`, or `45 root modules, 1 stack and 2 units among them`; what is not counted is named after the number.
-pub(super) fn root_modules_of(kinds: &BTreeMap<RootKind, usize>, count: usize, not_counted: &str) -> String {
+pub(super) fn root_modules_of(kinds: &BTreeMap<RootKind, usize>, count: usize, not_counted: NotCounted) -> String {
     match kinds.first_key_value() {
         Some((kind, all)) if *all == count => format!("{count} {}{not_counted}", kind.noun(count)),
-        _ => root_modules(count) + not_counted + &among(kinds),
+        _ => format!("{}{not_counted}{}", root_modules(count), among(kinds)),
     }
 }
 

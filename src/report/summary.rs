@@ -15,7 +15,6 @@ use crate::report::groups::{
 use crate::report::problems::{FindingGroup, advice, grouped_findings};
 use crate::report::style::{Detail, Paint, Style};
 use crate::report::{printable, shown};
-use crate::settings;
 use crate::step::{CommandLine, Step};
 use crate::verify::Verified;
 use crate::words::{counted, nonzero};
@@ -193,19 +192,10 @@ pub(super) fn total(outcome: &Outcome) -> Option<String> {
     let roots = worst(outcome);
     let parts = WORDS.map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word));
     let parts = nonzero(parts);
-    let not_counted = not_counted(outcome.excluded, outcome.templates);
-    let count = root_modules_of(&kinds(outcome), roots.len(), &not_counted);
+    let count = root_modules_of(&kinds(outcome), roots.len(), outcome.not_counted);
     let is_dry = roots.values().any(|(end, _)| *end == End::Differs);
     let unwritten = if is_dry { "; nothing was written" } else { "" };
     (!parts.is_empty()).then(|| format!("{count}: {parts}{unwritten}{}", proven(outcome)))
-}
-
-/// ` (40 excluded by .tflock.hcl, 3 templates skipped)`; empty without either.
-pub(super) fn not_counted(excluded: usize, templates: usize) -> String {
-    let excluded = (excluded > 0).then(|| format!("{excluded} excluded by {}", settings::FILE_NAME));
-    let templates = (templates > 0).then(|| format!("{} skipped", counted(templates, "template")));
-    let parts: Vec<String> = excluded.into_iter().chain(templates).collect();
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// The rules that refuse a root module or the working tree.

@@ -16,6 +16,7 @@ use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::below::{self, Calls, SurveyedDirectory};
 use crate::disk::files;
+use crate::disk::roots::UnitReferences;
 use crate::error::{Error, ErrorKind};
 use crate::git::ChangedFiles;
 use crate::lockfile::{LockFile, LockName};
@@ -91,7 +92,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let their_calls = read(start, &others, &units);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
-            Some(RootKind::Unit) => create && calls.is_unit && calls.unread.is_none() && !calls.is_template,
+            Some(RootKind::Unit) => create && calls.unit.as_ref().is_some_and(UnitReferences::may_be_locked),
             Some(_) => create,
             None => false,
         };

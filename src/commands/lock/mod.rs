@@ -177,19 +177,20 @@ impl LockRoots<'_> {
         let mut root = LockRoot::open(&settings, request, self.session.cache).inspect_err(|_| self.named.miss())?;
         self.named.see(root.names());
         let mut notes = BTreeSet::new();
-        let (warnings, named) = (root.warnings.clone(), root.modules.named.clone());
-        let assumed = std::mem::take(&mut root.assumed);
+        let named = root.modules.named.clone();
         let is_recorded = |(addr, version): &(ProviderAddr, Version)| {
             root.lock.get(addr).is_some_and(|entry| entry.version == *version)
         };
         let accepted: Vec<_> = root.intent.republished.iter().map(|it| (it.clone(), is_recorded(it))).collect();
+        let tree = root.read.tree.clone();
         let prepared = self.prepare(&mut root, &mut notes);
         let mut collected = locked(&self.session.collected);
         for (release, is_recorded) in accepted {
             *collected.accepted.entry(release).or_default() |= is_recorded;
         }
-        collected.warnings.extend(warnings);
-        collected.assumed.push(assumed);
+        if let Some(tree) = tree {
+            collected.of_trees.add(&settings.path, &tree);
+        }
         collected.reselected.extend(named);
         collected.notes.extend(notes);
         prepared.map(|()| root)

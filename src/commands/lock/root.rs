@@ -10,7 +10,6 @@ use super::intent::RecordedPlatforms;
 use super::module_lock::ModuleLockEdit;
 use super::request::LockRequest;
 use crate::addr::ProviderAddr;
-use crate::commands::shared::assumed;
 use crate::commands::shared::earlier::Earlier;
 use crate::commands::shared::rules::RuleBook;
 use crate::config::RootKind;
@@ -53,9 +52,6 @@ pub struct LockRoot {
     pub(super) reason: String,
     pub(super) prepared: Prepared,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) warnings: Vec<String>,
-    /// What was assumed of a unit.
-    pub(super) assumed: BTreeSet<assumed::Assumed>,
     pub(crate) modules: ModuleLockEdit,
     /// The names of modules that are not installed, if that is accepted.
     pub(super) missing_modules: Vec<String>,
@@ -123,8 +119,6 @@ impl LockRoot {
         let decoded = own.or_else(|| lockfile::decode(tree?.lock_of_module.as_deref()?, settings.dialect).ok());
         let (lock, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
         let modules = tree.map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
-        let assumed = tree.iter().flat_map(|tree| assumed::of_unit(&settings.path, tree)).collect();
-        let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let mut requirements = tree.map(|tree| tree.requirements.clone());
         let may_lack = tree.is_some_and(|tree| !tree.missing.is_empty() && !request.accept_missing_modules);
         if may_lack || requirements.is_some() && !is_complete {
@@ -166,8 +160,6 @@ impl LockRoot {
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).chain(unread).collect(),
             modules,
             missing_modules: tree.into_iter().flat_map(|tree| &tree.missing).map(|module| module.key.clone()).collect(),
-            warnings,
-            assumed,
             read: root,
         })
     }

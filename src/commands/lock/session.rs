@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::request::{LockRequest, Preparation, WriteMode};
 use super::restoring::Restored;
 use crate::addr::ProviderAddr;
-use crate::commands::shared::assumed::Assumed;
+use crate::commands::shared::tree_notes::TreeNotes;
 use crate::commands::shared::trust_store::{self, TrustPlace, TrustStore};
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -37,10 +37,8 @@ pub(super) struct LockSession<'a> {
 /// What the opened root modules add to the outcome.
 #[derive(Default)]
 pub(super) struct Collected {
-    /// Warnings about configuration.
-    pub(super) warnings: Vec<String>,
-    /// What was assumed of each of them.
-    pub(super) assumed: Vec<BTreeSet<Assumed>>,
+    /// About their configuration.
+    pub(super) of_trees: TreeNotes,
     /// The releases that may be accepted as republished, and whether some root module records them.
     pub(super) accepted: BTreeMap<(ProviderAddr, Version), bool>,
     /// The named packages that are locked in some root module.

@@ -1,5 +1,7 @@
 //! The root modules of a run: named by the user, or found below directories.
 
+mod notes;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -15,26 +17,12 @@ use crate::lockfile::{self, LockName};
 use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{shown, worktree};
-use crate::settings::Variables;
-use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::{Search, UnlockedUnits, discover};
 use crate::workspace::ignored::{self, IgnoredLockFile, IgnoredLockFiles};
 use crate::workspace::{RunSettings, Scope, instances_beside, named_roots, settings_of_lock};
 
-/// Variables by which Terragrunt reads something else than its units say.
-const OF_TERRAGRUNT: [&str; 6] =
-    ["TG_SOURCE", "TG_SOURCE_MAP", "TG_CONFIG", "TG_FEATURE", "TG_TF_PATH", "TG_TF_DEFAULT_REGISTRY_HOST"];
-
-/// That such variables are set, and do not count here.
-pub fn not_considered(outcome: &Outcome, variables: &Variables) -> Option<String> {
-    let set: Vec<&str> = OF_TERRAGRUNT.into_iter().filter(|name| variables.get(name).is_some()).collect();
-    if set.is_empty() || !outcome.kinds.values().any(|kind| *kind == RootKind::Unit) {
-        return None;
-    }
-    let are = if set.len() == 1 { "is" } else { "are" };
-    Some(format!("{} {are} not considered: Terragrunt may use something else than was read", set.join(", ")))
-}
+pub use notes::not_considered;
 
 #[derive(Debug)]
 pub struct Targets<'a> {
@@ -56,7 +44,7 @@ pub struct Targets<'a> {
     withheld: Vec<PathBuf>,
     unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
-    pub excluded: usize,
+    excluded: usize,
     /// Units that have no lock file and get none.
     pub unlocked_units: UnlockedUnits,
     unlocked: Unlocked,
@@ -227,16 +215,6 @@ impl<'a> Targets<'a> {
         self.unlocked_places.iter()
     }
 
-    /// A note on lock files that Git ignores, next to others: of those that exist, and of those that are not created.
-    pub fn note_on_ignored(&self) -> Option<String> {
-        let is_created = self.unlocked == Unlocked::Created;
-        let is_reported = |path: &PathBuf| self.paths.contains(path) || self.outcomes.iter().any(|it| it.path == *path);
-        let noted = self.ignored.iter().filter(|(path, file)| (is_created || file.exists) && !is_reported(path));
-        let noted: IgnoredLockFiles = noted.map(|(path, file)| (path.clone(), file.clone())).collect();
-        let what = if is_created { "not created" } else { "not checked" };
-        Some(format!("{what}: {}; {}", ignored::sentence(&noted)?, ignored::WAYS_ON))
-    }
-
     /// Marks the lock files of named root modules that were written and that Git ignores, with a note.
     pub fn mark_ignored(&self, outcome: &mut Outcome) {
         let mut all = IgnoredLockFiles::new();
@@ -297,65 +275,6 @@ impl<'a> Targets<'a> {
         Ok(Some(format!(
             "skipped {skipped} in which `tflock {command}` does not work, such as {path} ({phrase}: {why})"
         )))
-    }
-
-    /// The note on directories that may need a lock file, and get none.
-    pub fn note(&self) -> Option<Step> {
-        if let (Some(first), Some(caller)) = (self.withheld.first(), &self.unread_caller) {
-            return Some(step!(
-                "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \
-                 and its sources are not read",
-                counted(self.withheld.len(), "directory"),
-                shown(first),
-                shown(caller)
-            ));
-        }
-        let first = crate::path::shown(self.like_roots.first()?);
-        let (is, them) = match self.like_roots.len() {
-            1 => (format!("{first} looks like a new root module and has"), "one"),
-            count => (format!("{first} and {} more look like new root modules and have", count - 1), "them"),
-        };
-        Some(step!(
-            "{} no lock file: `tflock lock -r --create` writes {}; the setting `exclude` leaves directories out",
-            is,
-            them
-        ))
-    }
-
-    /// How many units have no lock file because only stacks use them.
-    pub fn templates(&self) -> usize {
-        self.unlocked_units.templates.len()
-    }
-
-    /// The notes on units without a lock file: it is a choice to have none, and one to have that of the module alone.
-    pub fn notes_on_units(&self) -> impl Iterator<Item = Step> {
-        let UnlockedUnits { paths, of_modules, .. } = &self.unlocked_units;
-        let is_created = self.unlocked == Unlocked::Created;
-        let not_created = if is_created { self.unlocked_units.by_reason() } else { Vec::new() };
-        let not_created = not_created.into_iter().map(|(reason, count)| {
-            let units = if count == 1 { "1 unit gets".to_owned() } else { format!("{count} units get") };
-            Step::from(format!("{units} no lock file: {reason}"))
-        });
-        let of_none = paths.first().filter(|_| !is_created).map(|first| {
-            step!(
-                "{} no lock file, such as {}: `tflock lock -r --create` writes those of units that are read; where that is \
-                 a choice, name .terraform.lock.hcl in a .gitignore",
-                if paths.len() == 1 { "1 unit has".to_owned() } else { format!("{} units have", paths.len()) },
-                shown(first)
-            )
-        });
-        let count = of_modules.values().map(Vec::len).sum();
-        let first = of_modules.iter().find_map(|(module, units)| Some((shown(units.first()?), shown(module))));
-        let of_module = first.map(|(unit, module)| {
-            let units = counted(count, "unit");
-            step!(
-                "{} without a lock file, such as {}: Terragrunt uses that of the module, such as {}",
-                units,
-                unit,
-                module
-            )
-        });
-        not_created.chain(of_none).chain(of_module)
     }
 
     /// Leaves units out of the notes that findings are about, by their lock files.
@@ -495,14 +414,7 @@ impl<'a> Targets<'a> {
         let outcome = Outcome::of_roots(command, roots.into_iter().collect());
         let kinds = self.paths.iter().enumerate().map(|(at, path)| (path.clone(), self.kind(at)));
         let kinds = kinds.filter(|(_, kind)| *kind != RootKind::Module).collect();
-        Outcome {
-            many: self.many(),
-            excluded: self.excluded,
-            templates: self.templates(),
-            dialect: self.dialect(),
-            kinds,
-            ..outcome
-        }
+        Outcome { many: self.many(), not_counted: self.not_counted(), dialect: self.dialect(), kinds, ..outcome }
     }
 
     pub fn outcome<'r>(

@@ -8,13 +8,13 @@ use super::base::{Base, LostLockFile, UnitsBefore};
 use super::explain::{Explainer, with_removed};
 use super::facts::{self, questions};
 use super::module_hosts::UnlistedHosts;
+use super::notes;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{Answers, GateRoot, GateRoots};
 use super::tree::TreeVerdict;
 use super::{VerifyArgs, VerifyOptions, judged, recalled_by_source};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
-use crate::commands::shared::assumed;
 use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
 use crate::commands::shared::targets::{Targets, Unlocked, not_considered, with_ignore_rule};
@@ -31,13 +31,10 @@ use crate::path::{self, shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::step::Step;
-use crate::verify::{Completion, InstalledCount, Verified};
-use crate::words::{counted, first_of};
+use crate::verify::{Completion, Verified};
+use crate::words::counted;
 use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
-
-/// How many unchecked root modules a note names.
-const MOST_NAMED: usize = 5;
 
 /// One run of the gate, and the root modules that it judged and that `--fix` may repair.
 pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, GateRoots), Error> {
@@ -88,11 +85,9 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     targets.leave_out_units(&missing);
     let verdict = TreeVerdict::of(base.as_ref(), &of_work_tree, &roots);
     let when = (scope.environment.now, !scope.offline);
-    let mut sources = Vec::new();
     let (changed, mut outcomes, explainer) = match (&base, &units) {
         (Some(base), Some(units)) => {
             let (changed, unchanged, used) = partition_changed(base, roots, units, scope.dialect())?;
-            sources = units.changed_sources(&changed);
             let explainer = services.explains.then(|| Explainer::new(base, used, &cache, when));
             (changed, unchanged, explainer)
         }
@@ -100,8 +95,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     };
     let skipped = outcomes.len();
     services.events_for(targets.dialect());
-    let mut of_units = of_units(&changed, units.as_ref());
-    of_units.extend(sources);
+    let of_units = notes::on_units(&changed, units.as_ref());
     let answered = if scope.offline {
         Answered { groups: recalled_by_source(changed, &cache), ..Answered::default() }
     } else {
@@ -120,17 +114,16 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     name_sharers(&targets, &mut outcomes);
     let outcome = targets.finish("verify", outcomes, Vec::new()).with_work_tree(of_work_tree);
     // A hook before each commit judges nothing but the working tree.
-    let own = services.variables().get("PRE_COMMIT").is_none().then(|| OWN.to_owned());
+    let own = services.variables().get("PRE_COMMIT").is_none().then(|| notes::OWN.to_owned());
     let rules = base.as_ref().map_or(own, |base| Some(base.note()));
     let mut notes = Notes::from(notes);
-    notes.extend(self::notes(&outcome, rules, scope.offline, skipped).0);
+    notes.extend(notes::on_what_was_checked(&outcome, rules, scope.offline, skipped).0);
     notes.extend(base.as_ref().map(Base::settings_changes).unwrap_or_default());
-    notes.extend(not_judged(&nested));
+    notes.extend(notes::not_judged(&nested));
     notes.extend(of_units);
-    notes.extend(targets.notes_on_units());
-    notes.extend(targets.note_on_ignored());
+    notes.extend(targets.notes().0);
     notes.extend(unlisted.map(|hosts| hosts.note()));
-    notes.extend(installed(&outcome, options));
+    notes.extend(notes::installed(&outcome, options));
     notes.extend(not_considered(&outcome, services.variables()));
     if locked_modules > 0 && scope.offline {
         notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
@@ -138,29 +131,11 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     if options.installed && locked_modules > 0 {
         notes.push(Step::from(COMPARED));
     } else {
-        notes.extend(gap(&roots));
+        notes.extend(notes::gap(&roots));
     }
     notes.extend(cache.finish());
     let outcome = Outcome { since_base, notes, ..outcome };
     Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), &targets) } else { outcome }, roots))
-}
-
-/// A limit of the check of modules. No command of tflock installs those of units.
-fn gap(roots: &GateRoots) -> Option<Step> {
-    let is_unit = |root: &GateRoot| root.tree().is_some_and(|tree| tree.unit.is_some());
-    let mut names = Vec::new();
-    for (path, root) in roots {
-        if root.as_ref().is_ok_and(|root| root.locked_packages() > 0 && !is_unit(root)) {
-            names.push(if path.as_os_str().is_empty() { ".".to_owned() } else { shown(path) });
-        }
-    }
-    (!names.is_empty()).then(|| {
-        step!(
-            "`init` re-downloads the locked modules ({}), and a tag may move or a registry list a new version before that: run \
-             `tflock get` first, or `tflock verify --installed` afterwards, to check what was installed",
-            first_of(&names, MOST_NAMED)
-        )
-    })
 }
 
 /// The outcome of a run that looked at no lock file, and found no other reason not to pass.
@@ -218,45 +193,6 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
         }
     }
     findings
-}
-
-/// How much of what is installed was hashed.
-fn installed(outcome: &Outcome, options: VerifyOptions) -> Option<String> {
-    let counts = outcome.roots.iter().filter_map(|root| match &root.body {
-        Ok(Body::Verified(verified)) => verified.installed,
-        _ => None,
-    });
-    let all = counts.reduce(|one, other| InstalledCount {
-        hashed: one.hashed + other.hashed,
-        not_installed: one.not_installed + other.not_installed,
-    });
-    let InstalledCount { hashed, not_installed } = all.filter(|_| options.installed)?;
-    let is_other_version = outcome.findings().any(|(_, finding)| finding.rule == Rule::InstalledDiffers);
-    if hashed == 0 && !is_other_version {
-        return Some("nothing installed to check: no package of a locked provider is installed".to_owned());
-    }
-    let left = if not_installed == 0 {
-        String::new()
-    } else {
-        format!("; {} not installed", counted(not_installed, "locked provider"))
-    };
-    Some(format!("hashed {}{left}", counted(hashed, "installed package")))
-}
-
-/// What was assumed of units, and where lock files of templates go.
-fn of_units(roots: &GateRoots, before: Option<&UnitsBefore<'_>>) -> Vec<String> {
-    let trees = roots.iter().filter_map(|(path, root)| Some((&**path, root.as_ref().ok()?.tree()?)));
-    let has_lock_file = |path: &Path| {
-        roots.iter().any(|(other, root)| other == path && root.as_ref().is_ok_and(GateRoot::has_lock_file))
-    };
-    let templates = trees.clone().filter(|(path, tree)| tree.is_template && has_lock_file(path));
-    let templates: Vec<&Path> = templates.map(|(path, _)| path).collect();
-    let assumed: Vec<_> = trees.map(|(path, tree)| assumed::of_unit(path, tree)).collect();
-    let old =
-        before.filter(|_| assumed.iter().any(|of_root| !of_root.is_empty())).and_then(|units| units.assumed(roots));
-    let mut notes = assumed::notes(assumed, |reason| old.is_some_and(|old| old.contains(reason)));
-    notes.extend(assumed::of_templates(&templates));
-    notes
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no
@@ -357,14 +293,6 @@ fn partition_changed(
     Ok((compared, unchanged, used))
 }
 
-/// Names the root modules that are not judged, since they are in repositories of their own.
-fn not_judged(nested: &[PathBuf]) -> Option<String> {
-    let names = first_of(&nested.iter().map(|path| shown(path)).collect::<Vec<_>>(), MOST_NAMED);
-    (!nested.is_empty()).then(|| {
-        format!("not checked: root modules of git repositories within this one, which have their own gate: {names}")
-    })
-}
-
 /// Refuses options that would make the gate weaker than the user expects.
 fn forbidden(args: &VerifyArgs, scope: &Scope) -> Result<(), Error> {
     // With a base, the trust file is read from there.
@@ -393,63 +321,6 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
         shown(file)
     );
     Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("move it out of the working tree"))
-}
-
-/// The note without --base.
-const OWN: &str =
-    "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request";
-
-/// Notes on what was not checked, and on which settings and trust file were used.
-fn notes(outcome: &Outcome, judged_by: Option<String>, offline: bool, skipped: usize) -> Notes {
-    let mut notes: Notes = if offline { unchecked(outcome).into_iter().collect() } else { Notes::default() };
-    notes.extend(judged_by);
-    let is_down = |root: &RootOutcome| match &root.body {
-        Ok(Body::Verified(verified)) => verified.inconclusive.iter().any(|it| it.error.kind == ErrorKind::Unavailable),
-        _ => false,
-    };
-    if outcome.roots.iter().any(is_down) {
-        notes.push(step!("`tflock verify --offline` uses what earlier runs learned"));
-    }
-    notes.extend(day_one(outcome));
-    notes.extend(not_checked(outcome));
-    if skipped > 0 && outcome.many {
-        notes.push(format!("skipped {}", counted(skipped, "unchanged root module")));
-    }
-    notes
-}
-
-/// Names the root modules with unreadable configuration that the change does not touch.
-fn not_checked(outcome: &Outcome) -> Vec<String> {
-    let of_root = |root: &RootOutcome| match &root.body {
-        Ok(Body::Verified(Verified { not_checked: Some(error), .. })) => Some(error.clone()),
-        _ => None,
-    };
-    let errors: Vec<Error> = outcome.roots.iter().filter_map(of_root).collect();
-    let note = |error: &Error| {
-        let file = error.file.as_deref().map(|file| format!(" in {}", shown(file))).unwrap_or_default();
-        format!("not checked: configuration that could not be read at the base either{file}: {}", error.message)
-    };
-    let mut notes: Vec<String> = errors.iter().take(MOST_NAMED).map(note).collect();
-    if errors.len() > MOST_NAMED {
-        notes.push(format!("not checked for such reasons: {} more root modules", errors.len() - MOST_NAMED));
-    }
-    if !errors.is_empty() {
-        notes.push("`exclude` in .tflock.hcl leaves directories out of the search".to_owned());
-    }
-    notes
-}
-
-/// The next step if no trust file has signers yet.
-fn day_one(outcome: &Outcome) -> Option<Step> {
-    let findings = outcome.roots.iter().flat_map(|root| &root.findings);
-    let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level() == Level::Note);
-    let providers: BTreeSet<&ProviderAddr> = unpinned.filter_map(|finding| finding.address.as_ref()).collect();
-    let of = match providers.len() {
-        0 => return None,
-        1 => "the signer of 1 provider is".to_owned(),
-        count => format!("the signers of {count} providers are"),
-    };
-    Some(step!("there is no trust file, so {} not checked: `tflock trust init` remembers them", of))
 }
 
 /// What is known of the locked releases, by root modules with the same sources.
@@ -531,17 +402,4 @@ fn served(source: &RootSource) -> Option<String> {
     Some(format!(
         "checked only against {place}: a proven hash belongs to a package that was served, or is listed as signed, there"
     ))
-}
-
-/// A note on what was not checked.
-fn unchecked(outcome: &Outcome) -> Option<String> {
-    let unknown = outcome.roots.iter().map(|root| match &root.body {
-        Ok(Body::Verified(verified)) => verified.unknown,
-        _ => 0,
-    });
-    match unknown.sum() {
-        0 => None,
-        1 => Some("1 hash not checked against a registry".to_owned()),
-        count => Some(format!("{count} hashes not checked against a registry")),
-    }
 }

@@ -7,6 +7,7 @@ mod fix;
 mod gate;
 pub mod module_hosts;
 mod modules;
+mod notes;
 pub mod opening;
 mod other_tool;
 mod read_paths;

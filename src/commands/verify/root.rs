@@ -12,7 +12,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, add_paths_of_unit, file_from};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, file_from, tree_of_unread};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
@@ -105,10 +105,7 @@ pub(super) fn read(settings: &RunSettings) -> Result<Root, Error> {
     if root.unread.is_none() {
         return Ok(root);
     }
-    let mut alone = Tree::of_modules_alone(&settings.root, settings.dialect);
-    if alone.kind == RootKind::Unit {
-        add_paths_of_unit(&mut alone, &settings.root, &settings.unit_options());
-    }
+    let alone = tree_of_unread(&settings.root, settings.dialect, &settings.unit_options());
     Ok(Root { tree: Some(Arc::new(alone)), ..root })
 }
 

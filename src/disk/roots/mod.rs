@@ -37,7 +37,7 @@ pub use fetched::{
 
 pub use paths::UnlistedPaths;
 pub use unit::{KeptUnit, UnitFacts, UnitMemo, UnitOptions, UnitReferences};
-pub use unit::{add_paths_of_unit, facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
+pub use unit::{facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;
 pub use walk::unit::unlisted_host;
 
@@ -119,8 +119,6 @@ pub struct Tree {
     pub lock_of_module: Option<Vec<u8>>,
     /// What was assumed of a unit.
     pub notes: Vec<UnreadPart>,
-    /// True for a unit that only stacks use.
-    pub is_template: bool,
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
@@ -525,6 +523,15 @@ impl Tree {
         let kind = kind_of(root, dialect).unwrap_or_default();
         Self { kind, complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
     }
+}
+
+/// What is known of a root module whose configuration cannot be read. Of a unit: its files, and where its module is.
+pub fn tree_of_unread(root: &Path, dialect: Dialect, units: &UnitOptions) -> Tree {
+    let mut tree = Tree::of_modules_alone(root, dialect);
+    if tree.kind == RootKind::Unit {
+        unit::add_paths(&mut tree, root, units);
+    }
+    tree
 }
 
 fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, others: &[T]) {

@@ -13,7 +13,7 @@ use crate::outcome::{
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::style::{Paint, Style};
-use crate::report::summary::{counted_hashes, not_counted};
+use crate::report::summary::counted_hashes;
 use crate::report::{groups, shown, size};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
@@ -149,8 +149,7 @@ pub(super) fn setup(report: &SetupReport) -> Part {
 }
 
 fn root_modules(status: &Status) -> String {
-    let not_counted = not_counted(status.excluded, status.templates);
-    let mut words = status.root_modules.to_string() + &not_counted + &groups::among(&status.kinds);
+    let mut words = format!("{}{}{}", status.root_modules, status.not_counted, groups::among(&status.kinds));
     for (state, paths) in [("without a lock file", &status.without_lock_file), ("unreadable", &status.unreadable)] {
         if !paths.is_empty() {
             let _ = write!(words, "; {} {state}: {}", paths.len(), named(paths));

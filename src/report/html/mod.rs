@@ -16,7 +16,7 @@ use crate::addr::ProviderAddr;
 use crate::diff::{Change, risk};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::outcome::{Body, NotCounted, Outcome, RootOutcome};
 use crate::report::annotation::level_of;
 use crate::report::change::{build_pages, release_facts, versions};
 use crate::report::groups::{Changed, RootSummary, first_names, kinds, name, root_modules_of};
@@ -245,7 +245,7 @@ fn matrix_count(outcome: &Outcome) -> Option<String> {
     let rows = outcome.roots.iter().filter(|root| is_listed(root)).count();
     let cells = outcome.roots.iter().flat_map(|root| cells(root, &BTreeMap::new()).into_keys());
     let providers = cells.collect::<BTreeSet<_>>().len();
-    let roots = root_modules_of(&kinds(outcome), rows, "");
+    let roots = root_modules_of(&kinds(outcome), rows, NotCounted::default());
     (rows > 0).then(|| format!("{roots}, {}", counted(providers, "provider")))
 }
 

@@ -61,11 +61,10 @@ impl Serialize for OfMany<'_> {
         if let Some(providers) = by_provider(self.outcome) {
             document.serialize_entry("by_provider", &providers)?;
         }
-        if self.outcome.excluded > 0 {
-            document.serialize_entry("excluded", &self.outcome.excluded)?;
-        }
-        if self.outcome.templates > 0 {
-            document.serialize_entry("templates", &self.outcome.templates)?;
+        for (key, count) in self.outcome.not_counted.each() {
+            if count > 0 {
+                document.serialize_entry(key, &count)?;
+            }
         }
         document.serialize_entry("roots", &Listing(self.outcome))?;
         if let Some(error) = &self.outcome.error {

@@ -28,14 +28,15 @@ impl UnlockedUnits {
         let locked: BTreeSet<&Path> = locked.iter().map(|place| &*place.path).collect();
         let mut found = Self::default();
         for (place, calls) in units {
-            let path = place.path.clone();
-            match &calls.unit_module {
-                _ if calls.is_template => found.templates.push(path),
+            let (path, Some(unit)) = (place.path.clone(), &calls.unit) else { continue };
+            // The first of its modules is that of the unit.
+            match calls.local_modules.first().filter(|_| unit.module.is_some()) {
+                _ if unit.is_template => found.templates.push(path),
                 Some(module) if locked.contains(&**module) => {
                     found.of_modules.entry(module.clone()).or_default().push(path);
                 }
                 _ => {
-                    found.unread.extend(calls.unread.clone().map(|reason| (path.clone(), reason)));
+                    found.unread.extend(unit.unread.clone().map(|reason| (path.clone(), reason)));
                     found.paths.push(path);
                 }
             }
@@ -83,6 +84,6 @@ impl UnlockedUnits {
 /// True for a unit that is no part of others.
 pub(super) fn is_of_its_own(place: &SurveyedDirectory, calls: &Calls, included: &BTreeSet<PathBuf>) -> bool {
     place.kind == Some(RootKind::Unit)
-        && calls.is_unit
+        && calls.unit.is_some()
         && !UNIT_FILES.iter().any(|name| included.contains(&place.path.join(name)))
 }

@@ -76,7 +76,7 @@ pub fn program_of_unit(root: &Path) -> Option<String> {
 }
 
 /// What a unit refers to in its working tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnitReferences {
     /// The directory of its module, relative to the unit, if that is in the working tree.
     pub module: Option<String>,
@@ -90,6 +90,13 @@ pub struct UnitReferences {
     pub refers: bool,
     /// True if stacks generate units from it.
     pub is_template: bool,
+}
+
+impl UnitReferences {
+    /// True if a lock file of its own can be written: all that it requires can be known, and not only stacks use it.
+    pub fn may_be_locked(&self) -> bool {
+        self.unread.is_none() && !self.is_template
+    }
 }
 
 /// What the unit in a directory refers to, whatever the environment is.
@@ -169,14 +176,13 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let unread = unit.unread.iter().map(|part| relocate.part(part)).collect();
     let notes = unit.notes.iter().map(|note| relocate.part(note)).collect();
     let holes = unit.holes.iter().map(|hole| relocate.part(&hole.part)).collect();
-    let (is_template, facts) = (unit.is_template, UnitFacts::of(&unit, &relocate));
+    let facts = UnitFacts::of(&unit, &relocate);
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
     let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.name_from_top(errors))?;
     tree.kind = RootKind::Unit;
     tree.holes = holes;
     tree.notes = notes;
-    tree.is_template = is_template;
     let named = facts.holes.iter().flat_map(|hole| &hole.files);
     tree.looked_for.extend(named.map(|file| PathBuf::from(terragrunt::relative(&relocate.place, file))));
     tree.unit = Some(facts);
@@ -186,7 +192,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
 }
 
 /// Adds what a unit reads to what is known of it where its modules cannot be read: its files, and where its module is.
-pub fn add_paths_of_unit(tree: &mut Tree, root: &Path, options: &UnitOptions) {
+pub(super) fn add_paths(tree: &mut Tree, root: &Path, options: &UnitOptions) {
     let Ok(files) = super::list(root, Dialect::Terraform) else { return };
     let (work_tree, name) = (WorkTree::of(root), name_of(&files));
     let (relocate, unit_files) = Relocation::with_files(&work_tree, options);
