@@ -253,13 +253,18 @@ impl Git {
         Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
     }
 
-    /// The file, by its path from the top, in the last commit in which it did not have a text: HEAD, or the one before the text was
-    /// added; `None` if it has had the text as long as it was there, as far as the clone reaches.
-    pub fn last_without(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
+    /// The file, by its path from the top, in the last commit in which it lacked what a text stands for: HEAD, or the one before the
+    /// text was added there or elsewhere in the file; `None` if it has had it as long as it was there, as far as the clone reaches.
+    pub fn last_without(
+        &self,
+        path: &str,
+        text: &str,
+        lacks: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Last>, GitError> {
         let Some(head) = self.commit("HEAD")? else { return Ok(None) };
         let without = |commit: &Commit| -> Result<Option<Vec<u8>>, GitError> {
             let file = self.files(commit, &[path.to_owned()])?.pop().flatten();
-            Ok(file.filter(|bytes| memchr::memmem::find(bytes, text.as_bytes()).is_none()))
+            Ok(file.filter(|bytes| lacks(bytes)))
         };
         if let Some(bytes) = without(&head)? {
             return Ok(Some(Last { bytes, commit: "HEAD".to_owned(), until: None }));

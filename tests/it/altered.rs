@@ -96,6 +96,28 @@ fn the_history_has_the_unaltered_entry() {
     verify(&workspace, &registry, &[]).ended_with(0);
 }
 
+/// The history of the entry counts, also where the rest of the file always had what was put into it.
+#[test]
+fn a_hash_of_another_entry_is_one_that_came() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    let lost = registry.package("acme/gadget", "2.0.0", "darwin_arm64").h1;
+    let foreign = registry.package("acme/widget", "1.4.0", "linux_amd64").zh();
+    assert!(sound.contains(&lost) && sound.contains(&foreign), "{sound}");
+    workspace.write(LOCK, &sound.replace(&lost, &foreign));
+    commit(&workspace, "changed");
+    for more in [&["--no-cache"][..], &[]] {
+        // The package of the lost hash is not looked at.
+        let args = ["lock", "--platform", "linux_amd64", "--format", "json"];
+        let run = workspace.tflock(&registry, args.iter().chain(more)).ended_with(3);
+        assert!(run.touched().is_empty(), "{run}");
+        follow(&workspace, &registry, &help(&run));
+        assert!(workspace.lock_file().contains(&lost));
+        workspace.git(["checkout", "--quiet", "--", LOCK]);
+    }
+}
+
 #[test]
 fn only_the_lines_of_the_entry_are_taken_back_where_others_changed_too() {
     let registry = honest();

@@ -80,7 +80,12 @@ impl EarlierRecords<'_> {
         let of_version = available.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
         let judge = HashJudge::of(Some(release));
         let refuted = entry.hashes.iter().find(|hash| judge.judge(hash).status.is_refuted());
-        let before = refuted.and_then(|hash| git.last_without(&path, hash.as_str()).ok().flatten()).and_then(decoded);
+        // Another entry may have the hash as long as there has been a lock file.
+        let lacks =
+            |bytes: &[u8], hash: &PackageHash| entry_lacks(bytes, &release.address, hash.as_str(), self.dialect);
+        let before = refuted.and_then(|hash| {
+            git.last_without(&path, hash.as_str(), |bytes| lacks(bytes, hash)).ok().flatten().and_then(decoded)
+        });
         let found = any.into_iter().chain(before).chain(of_version);
         let records = found.filter_map(|(revision, lock)| {
             let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };
@@ -130,6 +135,12 @@ pub(crate) fn restore(addr: &ProviderAddr, [before, now]: [&LockFile; 2], revisi
     })
 }
 
+/// True if the entry of a provider, or the whole file, does not have a hash.
+fn entry_lacks(bytes: &[u8], addr: &ProviderAddr, hash: &str, dialect: Dialect) -> bool {
+    let has = |entry: &LockEntry| entry.hashes.iter().any(|recorded| recorded.as_str() == hash);
+    lockfile::decode(bytes, dialect).is_ok_and(|decoded| !decoded.lock.get(addr).is_some_and(has))
+}
+
 /// The last commit of the history whose entry is for the same version and has a hash, but none of these.
 pub(crate) fn revision_without(
     settings: &RunSettings,
@@ -138,7 +149,9 @@ pub(crate) fn revision_without(
 ) -> Option<String> {
     let git = Git::open(&settings.root).ok()?;
     let path = settings.lock_file_of(&git);
-    let Last { bytes, commit, .. } = git.last_without(&path, refuted.first()?).ok()??;
+    let first = refuted.first()?;
+    let lacks = |bytes: &[u8]| entry_lacks(bytes, addr, first, settings.dialect);
+    let Last { bytes, commit, .. } = git.last_without(&path, first, lacks).ok()??;
     let lock = lockfile::decode(&bytes, settings.dialect).ok()?.lock;
     is_before(lock.get(addr)?, entry, refuted).then_some(commit)
 }
