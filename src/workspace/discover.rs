@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
 use crate::config::RootKind;
@@ -25,9 +25,10 @@ use crate::path::worktree::{self, WorkTree};
 use crate::requirements::Requirements;
 use crate::settings::{self, Exclude, FILE_NAME, Settings};
 use crate::step::{Step, shell_word};
+use crate::workspace::Scope;
 use crate::workspace::ignored::{self, IgnoredLockFiles};
 use crate::workspace::requiring::ProviderUse;
-use callers::{Called, called, read};
+use callers::{Called, UnitReader, called};
 use units::is_of_its_own;
 
 pub use units::UnlockedUnits;
@@ -69,6 +70,16 @@ pub struct Search<'a> {
     pub changes: Option<&'a ChangedFiles>,
     /// True if lock files of Atmos instances are root modules too.
     pub instances: bool,
+    /// What the command line says of units.
+    pub scope: Option<&'a Scope>,
+    /// The settings by which units are read; else those of the working tree.
+    pub trusted: Option<&'a dyn TrustedSettings>,
+}
+
+/// Settings that no change can set.
+pub trait TrustedSettings: std::fmt::Debug + Sync {
+    /// Those for an absolute directory without symbolic links; `None` if the working tree's own apply.
+    fn of_directory(&self, directory: &Path) -> Option<Settings>;
 }
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of
@@ -79,7 +90,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     // Unless it is looked at, its source may name any directory.
     let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
     let mut found = Discovered { unread_caller, ..Discovered::default() };
-    let units = Arc::default();
+    let units = UnitReader::of(search);
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(SurveyedDirectory::has_lock);
     let has_ordinary = |place: &&SurveyedDirectory| place.locks.contains(&LockName::default());
     let mut roots: BTreeSet<PathBuf> = locked.iter().filter(has_ordinary).map(|place| place.path.clone()).collect();
@@ -89,7 +100,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     }
     let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
     if !others.is_empty() {
-        let their_calls = read(start, &others, &units);
+        let their_calls = units.read(start, &others);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
             Some(RootKind::Module) => create || calls.has_backend || calls.configures_providers,
             Some(RootKind::Unit) => create && calls.unit.as_ref().is_some_and(UnitReferences::may_be_locked),

@@ -18,7 +18,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::exchange;
 use crate::disk::files;
 use crate::disk::root_files::{self, settings_texts};
-use crate::disk::roots::{self, ModuleAccess};
+use crate::disk::roots::{self, ModuleAccess, UnitOptions};
 use crate::error::{Error, ErrorKind};
 use crate::git::Git;
 use crate::lockfile::{self, LockName};
@@ -29,7 +29,7 @@ use crate::settings::{self, Settings, SourceChoice, Variables};
 
 pub use discover::{Exclusions, NamedProviders, ProviderNames, directory};
 pub use root::{Reading, Root, absent, git_in, refused};
-pub use run_settings::{Readings, RootSource, RunSettings, TrustPlace};
+pub use run_settings::{Readings, RootSource, RunSettings, TrustPlace, unit_options};
 
 /// The settings of each named root module.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
@@ -78,7 +78,8 @@ pub fn with_base_settings(
     scope: &Scope,
     known_hosts: Arc<BTreeSet<Hostname>>,
 ) -> RunSettings {
-    let clues = || dialect_by_clues(&root.root, &lock_text(&root.lock_file()), &root.variables);
+    let units = unit_options(&settings, &root.modules, &root.readings);
+    let clues = || dialect_by_clues(&root.root, &lock_text(&root.lock_file()), &units, &root.variables);
     let by_files = || only_dialect(&root.root);
     let dialect = stated(&settings, scope).or_else(by_files).or(before).unwrap_or_else(clues);
     let own = root.settings.unit_environment;
@@ -121,14 +122,15 @@ fn of_root(directory: &Path, lock_name: LockName, scope: &Scope) -> Result<RunSe
     let place = WorkTree::of(&root);
     let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
-    let settings = settings_files(&place, environment)?;
+    let settings = settings_files(&place, &environment.directory)?;
     let mut indexes = settings.indexes.values();
     if let Some(index) = indexes.find(|it| exchange::is_index_within(&it.place, &worktree::trees(&place.directory))) {
         let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
         return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
     }
-    let known =
-        stated(&settings, scope).or_else(|| dialect_by_files(&root, &lock_text(&root.join(lock_name.as_str()))));
+    let units = unit_options(&settings, &scope.modules, &scope.readings);
+    let by_files = || dialect_by_files(&root, &lock_text(&root.join(lock_name.as_str())), &units);
+    let known = stated(&settings, scope).or_else(by_files);
     let by_configuration = || of_cli_config(&environment.variables);
     let dialect = known.or_else(by_configuration).unwrap_or(Dialect::Terraform);
     Ok(RunSettings {
@@ -157,13 +159,13 @@ fn trust_place(root: &WorkTree, named: Option<&Path>, environment: &Environment)
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
     let path = root_files::locate_trust_file(root)?;
-    Ok(TrustPlace { shown: from_top(root, &path, environment), path })
+    Ok(TrustPlace { shown: from_top(root, &path, &environment.directory), path })
 }
 
 /// A file as reports name it: from the top of the working tree, outside of git from the directory of the process.
-fn from_top(root: &WorkTree, path: &Path, environment: &Environment) -> PathBuf {
+fn from_top(root: &WorkTree, path: &Path, directory: &Path) -> PathBuf {
     let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
-    within.unwrap_or_else(|| shown_from(&environment.directory, path))
+    within.unwrap_or_else(|| shown_from(directory, path))
 }
 
 /// A file relative to a directory, if it is below it or in a directory above it; otherwise unchanged.
@@ -178,8 +180,9 @@ pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
 
 /// The tool for a text that replaces the lock file of a directory.
 pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
-    let settings = settings_files(&WorkTree::of(directory), &scope.environment)?;
-    let clues = || dialect_by_clues(directory, text, &scope.environment.variables);
+    let settings = settings_files(&WorkTree::of(directory), &scope.environment.directory)?;
+    let units = unit_options(&settings, &scope.modules, &scope.readings);
+    let clues = || dialect_by_clues(directory, text, &units, &scope.environment.variables);
     Ok(stated(&settings, scope).unwrap_or_else(clues))
 }
 
@@ -188,11 +191,17 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
     scope.tool.map_or_else(|| settings.dialect(), ToolSelection::dialect)
 }
 
-/// All `.tflock.hcl` of a root module, inner ones over outer ones.
-fn settings_files(root: &WorkTree, environment: &Environment) -> Result<Settings, Error> {
+/// The settings of a directory in the working tree. Unreadable ones say nothing here, and are an error where a root module is
+/// opened.
+pub fn settings_at(directory: &Path) -> Settings {
+    settings_files(&WorkTree::of(directory), directory).unwrap_or_default()
+}
+
+/// All `.tflock.hcl` of a root module, inner ones over outer ones; `from` is the directory of the process.
+fn settings_files(root: &WorkTree, from: &Path) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in settings_texts(root)?.into_iter().rev() {
-        let shown = from_top(root, &file.path, environment);
+        let shown = from_top(root, &file.path, from);
         match settings::decode(&file.text, &shown) {
             Ok(nested) => {
                 let folder = file.path.parent().unwrap_or(Path::new(""));
@@ -319,15 +328,15 @@ pub struct Environment {
 
 /// The tool by the first clear clue: configuration that only one tool reads; header of the lock file, else its hosts;
 /// `.tofu` files; CLI configuration of only one tool. Without a clue, Terraform.
-fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
-    dialect_by_files(root, lock).or_else(|| of_cli_config(variables)).unwrap_or(Dialect::Terraform)
+fn dialect_by_clues(root: &Path, lock: &[u8], units: &UnitOptions, variables: &Variables) -> Dialect {
+    dialect_by_files(root, lock, units).or_else(|| of_cli_config(variables)).unwrap_or(Dialect::Terraform)
 }
 
 /// The tool by the first clear clue in the working tree.
-fn dialect_by_files(root: &Path, lock: &[u8]) -> Option<Dialect> {
+fn dialect_by_files(root: &Path, lock: &[u8], units: &UnitOptions) -> Option<Dialect> {
     let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
     let by_lock = || lockfile::detect_dialect(lock);
-    only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| tools::of_unit(root))
+    only_dialect(root).or_else(by_lock).or_else(by_files).or_else(|| tools::of_unit(root, units))
 }
 
 /// The only tool that reads the configuration of a directory: to the other one, it is empty.
@@ -383,8 +392,8 @@ mod clues_tests {
         };
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
-        let dialect =
-            || dialect_by_clues(&root, &lock_text(&root.join(lockfile::FILE_NAME)), &Variables::from_iter(set));
+        let lock = || lock_text(&root.join(lockfile::FILE_NAME));
+        let dialect = || dialect_by_clues(&root, &lock(), &UnitOptions::default(), &Variables::from_iter(set));
         write(root.join("main.tofu"), "");
         write(root.join(lockfile::FILE_NAME), "provider \"registry.terraform.io/a/b\" {\n}\n");
         assert_eq!(dialect(), Dialect::OpenTofu);

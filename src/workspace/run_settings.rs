@@ -32,6 +32,13 @@ pub struct Readings {
 }
 
 impl Readings {
+    /// The same for another number of root modules.
+    #[must_use]
+    pub fn for_roots(mut self, roots: usize) -> Self {
+        self.roots = roots;
+        self
+    }
+
     /// Parses a lock file, or returns the earlier result for the same bytes.
     pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
         self.locks[dialect as usize].get_or_make(bytes, || Ok((Arc::new(decode(bytes, dialect)?), true)))
@@ -77,6 +84,21 @@ pub struct RunSettings {
     pub now: SystemTime,
     /// The parsed files of the run.
     pub readings: Readings,
+}
+
+/// What units need to know, wherever they are read: the command line goes before the settings.
+pub fn unit_options(settings: &Settings, modules: &ModuleAccess, readings: &Readings) -> UnitOptions {
+    let listed = settings.policy.module_hosts.iter().flatten();
+    let hosts = listed.chain(&*modules.known_hosts).cloned();
+    UnitOptions {
+        environment: modules.over(&settings.unit_environment),
+        vouched: settings.vouched.clone(),
+        hosts: modules.is_guarded.then(|| hosts.collect()),
+        memo: Arc::clone(&readings.units),
+        roots: readings.roots,
+        compares: readings.compares,
+        ..UnitOptions::default()
+    }
 }
 
 /// The source of packages for one root module.
@@ -173,21 +195,9 @@ impl RunSettings {
         [self.place.clone(), tests]
     }
 
-    /// What units need to know: the command line goes before the settings.
+    /// What units need to know.
     pub fn unit_options(&self) -> UnitOptions {
-        let environment = self.modules.over(&self.settings.unit_environment);
-        let listed = self.settings.policy.module_hosts.iter().flatten();
-        let hosts = listed.chain(&*self.modules.known_hosts).cloned();
-        let hosts = self.modules.is_guarded.then(|| hosts.collect());
-        UnitOptions {
-            environment,
-            vouched: self.settings.vouched.clone(),
-            hosts,
-            memo: Arc::clone(&self.readings.units),
-            roots: self.readings.roots,
-            compares: self.readings.compares,
-            ..UnitOptions::default()
-        }
+        unit_options(&self.settings, &self.modules, &self.readings)
     }
 
     /// Reads the module tree, and fetches missing modules.

@@ -4,16 +4,17 @@ use std::path::Path;
 
 use crate::config::{UNIT_FILES, VERSION_FILES};
 use crate::dialect::Dialect;
-use crate::disk::{files, roots};
+use crate::disk::files;
+use crate::disk::roots::{self, UnitOptions};
 use crate::path::shown;
 use crate::path::worktree::WorkTree;
 
 /// The tool of the program that the unit names, else of the nearest directory with files of versions; `None` where these name both.
-pub(super) fn of_unit(root: &Path) -> Option<Dialect> {
+pub(super) fn of_unit(root: &Path, units: &UnitOptions) -> Option<Dialect> {
     if !files::names_in(root).iter().any(|name| UNIT_FILES.contains(&&**name)) {
         return None;
     }
-    roots::program_of_unit(root).and_then(|program| of_program(&program)).or_else(|| {
+    roots::program_of_unit(root, units).and_then(|program| of_program(&program)).or_else(|| {
         let tree = WorkTree::of(root);
         let way = tree.directory.strip_prefix(tree.boundary()).ok()?;
         let read = |path: &Path| {
@@ -82,16 +83,16 @@ mod tests {
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
         write(".terraform-version", "1.11.4");
-        assert_eq!(of_unit(&unit), None);
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), None);
         write("live/a/terragrunt.hcl", "");
-        assert_eq!(of_unit(&unit), Some(Dialect::Terraform));
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), Some(Dialect::Terraform));
         write("live/.tool-versions", "opentofu 1.10.0\nnodejs 22");
-        assert_eq!(of_unit(&unit), Some(Dialect::OpenTofu));
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), Some(Dialect::OpenTofu));
         write("live/mise.toml", "[tools]\nterraform = \"1.11\"\n");
-        assert_eq!(of_unit(&unit), None);
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), None);
         write("live/a/terragrunt.hcl", "terraform_binary = \"/usr/bin/tofu\"\n");
-        assert_eq!(of_unit(&unit), Some(Dialect::OpenTofu));
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), Some(Dialect::OpenTofu));
         write("live/a/terragrunt.hcl", "terraform_binary = get_env(\"X\")\n");
-        assert_eq!(of_unit(&unit), None);
+        assert_eq!(of_unit(&unit, &UnitOptions::default()), None);
     }
 }

@@ -94,7 +94,13 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
         scope,
         args.recursive,
         Unlocked::Opened,
-        Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes), instances: true },
+        Search {
+            exclusions: exclusions.as_ref(),
+            changes: base.as_ref().map(Base::changes),
+            instances: true,
+            trusted: base.as_ref().map(|base| base as _),
+            ..Search::default()
+        },
     )?
     .or_none()?;
     let roots = open(&targets, base.as_ref(), scope)?.roots;

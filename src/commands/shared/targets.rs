@@ -94,6 +94,7 @@ impl<'a> Targets<'a> {
 
     /// Like `of`, with what the search need not find out.
     pub fn within(scope: &'a Scope, recursive: bool, unlocked: Unlocked, search: Search<'a>) -> Result<Self, Error> {
+        let search = Search { scope: Some(scope), ..search };
         let mut targets = Self { changes: search.changes, ..Self::of_settings(scope, Vec::new(), recursive) };
         if recursive {
             for directory in scope.directories() {
@@ -150,7 +151,7 @@ impl<'a> Targets<'a> {
         let instances = if search.instances { std::mem::take(&mut found.instances) } else { Vec::new() };
         let nothing = nothing && instances.is_empty();
         if nothing && unlocked != Unlocked::Opened {
-            return Err(none_below(start, unlocked, &found.ignored));
+            return Err(none_below(self.scope, start, unlocked, &found.ignored));
         }
         // One that Git ignores is none.
         let ignored = found.ignored.keys().filter(|path| !found.without_lock.contains(path));
@@ -328,7 +329,7 @@ impl<'a> Targets<'a> {
     pub fn none_here(&self) -> Error {
         let first = self.scope.directories().into_iter().next().unwrap_or_default();
         let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
-        none_below(start, Unlocked::Opened, &self.ignored)
+        none_below(self.scope, start, Unlocked::Opened, &self.ignored)
     }
 
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
@@ -449,12 +450,13 @@ impl<'a> Targets<'a> {
     }
 }
 
-fn none_below(start: &Path, unlocked: Unlocked, ignored: &IgnoredLockFiles) -> Error {
+fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &IgnoredLockFiles) -> Error {
     let place =
         if start == Path::new(".") { "here or below".to_owned() } else { format!("in or below {}", shown(start)) };
     let lacks = if unlocked == Unlocked::Created { "lock file is created" } else { "lock file" };
     let failed = |message: String| Error::new(ErrorKind::NotFound, message);
-    let creatable = discover(start, true, Search::default()).unwrap_or_default();
+    let search = Search { scope: Some(scope), ..Search::default() };
+    let creatable = discover(start, true, search).unwrap_or_default();
     let ignored = if ignored.is_empty() { &creatable.ignored } else { ignored };
     if let Some(reason) = ignored::reason(start, ignored) {
         return failed(format!("no {lacks} {place}: {}", reason.what)).hint(reason.ways_on);

@@ -43,7 +43,13 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let options = args.options();
     let base = args.base().map(|base| Base::open(scope, &base)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
-    let search = Search { exclusions: exclusions.as_ref(), changes: base.as_ref().map(Base::changes), instances: true };
+    let search = Search {
+        exclusions: exclusions.as_ref(),
+        changes: base.as_ref().map(Base::changes),
+        instances: true,
+        trusted: base.as_ref().map(|base| base as _),
+        ..Search::default()
+    };
     let mut targets = Targets::within(scope, args.recursive, Unlocked::Opened, search)?;
     if base.is_some() && !scope.offline {
         outside(services)?;

@@ -2,16 +2,45 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use super::Search;
+use crate::config::RootKind;
 use crate::disk::below::{self, Calls, Survey, SurveyedDirectory};
-use crate::disk::roots::{UnitMemo, UnitOptions};
+use crate::disk::roots::ModuleAccess;
 use crate::parallel;
 use crate::path::worktree;
+use crate::settings::Settings;
+use crate::workspace::{Readings, settings_at, unit_options};
 
-pub(super) fn read(start: &Path, places: &[SurveyedDirectory], units: &Arc<UnitMemo>) -> Vec<Calls> {
-    let units = UnitOptions { memo: Arc::clone(units), roots: places.len(), ..UnitOptions::default() };
-    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at], &units))
+/// How units are read in a search: as each of them is read once it is a root module.
+#[derive(Debug, Default)]
+pub(super) struct UnitReader<'a> {
+    search: Search<'a>,
+    readings: Readings,
+    modules: ModuleAccess,
+}
+
+impl<'a> UnitReader<'a> {
+    pub(super) fn of(search: Search<'a>) -> Self {
+        let modules = search.scope.map(|scope| scope.modules.clone()).unwrap_or_default();
+        Self { search, readings: Readings::default(), modules }
+    }
+
+    /// What the directories below the start call.
+    pub(super) fn read(&self, start: &Path, places: &[SurveyedDirectory]) -> Vec<Calls> {
+        let readings = self.readings.clone().for_roots(places.len());
+        parallel::each(places.len(), parallel::cores(), |at| {
+            let place = &places[at];
+            let is_unit = place.kind == Some(RootKind::Unit);
+            let settings = if is_unit { self.settings(&start.join(&place.path)) } else { Settings::default() };
+            below::calls(start, place, &unit_options(&settings, &self.modules, &readings))
+        })
+    }
+
+    fn settings(&self, directory: &Path) -> Settings {
+        let trusted = self.search.trusted.and_then(|trusted| trusted.of_directory(&worktree::absolute(directory)));
+        trusted.unwrap_or_else(|| settings_at(directory))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -29,7 +58,7 @@ pub(super) fn called(
     start: &Path,
     (locked, others): (&[SurveyedDirectory], &[SurveyedDirectory]),
     of_others: &[Calls],
-    (of_all, units): (bool, &Arc<UnitMemo>),
+    (of_all, units): (bool, &UnitReader<'_>),
 ) -> Called {
     let mut included = BTreeSet::new();
     let (mut calls, mut unread): (Vec<(PathBuf, Vec<PathBuf>)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
@@ -38,7 +67,7 @@ pub(super) fn called(
         calls.push((place.path.clone(), of.local_modules.clone()));
         included.extend(of.included.iter().cloned());
     };
-    let of_locked = read(start, locked, units);
+    let of_locked = units.read(start, locked);
     locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
@@ -47,7 +76,7 @@ pub(super) fn called(
             places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
-        for (place, of) in outside.iter().zip(read(&top, &outside, units)) {
+        for (place, of) in outside.iter().zip(units.read(&top, &outside)) {
             roots.extend(place.has_lock().then(|| from_start(&place.path)));
             unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
             calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));

@@ -139,6 +139,37 @@ fn the_command_line_goes_before_the_settings() {
     workspace.tflock_in("live", &registry, ["why", "--env", "M"]).ended_with(2);
 }
 
+/// The search for units without a lock file reads them by the same settings and options as the commands do.
+#[test]
+fn a_unit_that_the_settings_make_readable_gets_a_lock_file() {
+    let registry = honest();
+    let create = |settings: &str, more: &[&str]| {
+        let workspace = unit("terraform {\n  source = \"../modules/${get_env(\"M\")}\"\n}\n");
+        workspace.write("live/.tflock.hcl", settings);
+        let lock = ["lock", "-r", "--create", "--tool", "terraform", "--platform", PLATFORMS[0]];
+        let run = workspace.tflock(&registry, lock.iter().chain(more));
+        let has_lock = [workspace.has(&format!("live/{LOCK}")), workspace.has(&format!("modules/net/{LOCK}"))];
+        (has_lock, run)
+    };
+    let (has_lock, run) = create("", &[]);
+    assert!(has_lock == [false, false] && run.stderr.contains("get_env(\"M\")"), "{run}");
+    let net = "terragrunt {\n  env = { M = \"net\" }\n}\n";
+    for (settings, more) in [(net, [].as_slice()), ("", &["--env", "M=net"])] {
+        let (has_lock, run) = create(settings, more);
+        run.ended_with(0);
+        // The module is called by the unit, so it is no root module.
+        assert_eq!(has_lock, [true, false], "{settings} {more:?}");
+    }
+    // So does the choice of the tool.
+    let workspace = unit(&format!("terraform_binary = get_env(\"TOOL\")\n{SOURCE}"));
+    let tool = |settings: &str| {
+        workspace.write(".tflock.hcl", settings);
+        let run = workspace.tflock_in("live", &registry, ["lock", "--dry-run", "--platform", PLATFORMS[0]]);
+        run.stdout.contains("\"tofu init\"")
+    };
+    assert!(!tool("") && tool("terragrunt {\n  env = { TOOL = \"tofu\" }\n}\n"));
+}
+
 fn verify_in(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
     workspace.tflock_in("live", registry, ["verify", "--offline", "--format", "json"].iter().chain(more))
 }

@@ -31,6 +31,7 @@ use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
+use crate::workspace::discover::TrustedSettings;
 use crate::workspace::ignored::{self, IgnoredLockFile};
 use crate::workspace::{Exclusions, RunSettings, Scope, existing_directory};
 use removed::Removed;
@@ -71,6 +72,12 @@ pub struct Base {
     changes_beside_comments: OnceLock<Result<ChangedFiles, Error>>,
     /// The directories in which a file changed that names the version of a tool.
     changed_version_files: OnceLock<BTreeSet<String>>,
+}
+
+impl TrustedSettings for Base {
+    fn of_directory(&self, directory: &Path) -> Option<Settings> {
+        self.settings(directory).ok().flatten()
+    }
 }
 
 impl Base {

@@ -12,7 +12,9 @@ use crate::commands::verify::root::{GateRoot, GateRoots, init_override};
 use crate::config::{ModuleSource, UNIT_FILES, is_read};
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::disk::roots::{UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, identity_of_unit, place_of};
+use crate::disk::roots::{
+    ModuleAccess, UnitFacts, UnitMemo, UnitOptions, UnreadPart, facts_of_unit, identity_of_unit, place_of,
+};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::FileKind;
@@ -22,7 +24,7 @@ use crate::path::links::FileRefusal;
 use crate::path::{RepoPath, lexical, shown};
 use crate::redact;
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found, Influence, literal_source};
-use crate::workspace::tools;
+use crate::workspace::{Readings, settings_at, tools, unit_options};
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -360,13 +362,11 @@ impl<'b> UnitsBefore<'b> {
         let settings = self.base.settings(&self.base.top.join(&**way)).ok().flatten();
         match (root, settings) {
             (Some(root), _) => root.settings().unit_options(),
-            (None, Some(settings)) => UnitOptions {
-                environment: settings.unit_environment,
-                vouched: settings.vouched,
-                roots: self.ways().len(),
-                ..UnitOptions::default()
-            },
-            (None, None) => UnitOptions::default(),
+            (None, settings) => {
+                let readings = Readings::default().for_roots(self.ways().len());
+                let settings = settings.unwrap_or_else(|| settings_at(&self.base.top.join(&**way)));
+                unit_options(&settings, &ModuleAccess::default(), &readings)
+            }
         }
     }
 

@@ -70,9 +70,9 @@ pub struct UnitMemo {
 }
 
 /// The program that Terragrunt runs in a unit, where its files say so.
-pub fn program_of_unit(root: &Path) -> Option<String> {
+pub fn program_of_unit(root: &Path, options: &UnitOptions) -> Option<String> {
     let files = super::list(root, Dialect::Terraform).ok()?;
-    read(root, &files, &UnitOptions::default()).ok()?.unit.program
+    read(root, &files, options).ok()?.unit.program
 }
 
 /// What a unit refers to in its working tree.
@@ -99,7 +99,7 @@ impl UnitReferences {
     }
 }
 
-/// What the unit in a directory refers to, whatever the environment is.
+/// What the unit in a directory refers to.
 pub fn references_of_unit(root: &Path, options: &UnitOptions) -> UnitReferences {
     let read = super::list(root, Dialect::Terraform).ok().and_then(|files| read(root, &files, options).ok());
     let Some(ReadUnit { unit, relocate, .. }) = read else {
