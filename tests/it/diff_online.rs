@@ -191,6 +191,60 @@ fn signers_are_judged_by_the_trust_files_of_both_sides() {
     assert!(run.stderr.contains("signers are not compared with a trust file"), "{run}");
 }
 
+/// The key of the old address is remembered by the trust file; without one, by the release that was locked there.
+#[test]
+fn a_provider_that_moves_to_another_signer_is_dangerous() {
+    for (key, wanted) in [(keys::OTHER, "dangerous"), (keys::GOOD, "notable")] {
+        let registry = honest().release("other/widget", "1.4.0", PLATFORMS).signed_by(key);
+        for trust in [Some(pinned(&registry, keys::GOOD)), None] {
+            let old = hashes(&registry, "1.4.0");
+            let workspace = repository(&registry, "1.4.0", &old, trust.as_deref());
+            if trust.is_none() {
+                // What signed the old release is known from an earlier run.
+                workspace.tflock(&registry, ["verify", "--no-download"]);
+            }
+            let package = registry.package("other/widget", "1.4.0", PLATFORMS[0]);
+            let moved = lock(&registry, "1.4.0", &[package.h1.clone(), package.zh()]);
+            workspace.write(LOCK, &moved.replace("/acme/widget", "/other/widget"));
+            let run = workspace.tflock(&registry, ONLINE);
+            let change = change(&run);
+            assert_eq!((&change["kind"], &change["risk"]), (&"moved".into(), &wanted.into()), "{run}");
+            let cause = change["cause"].as_str().unwrap();
+            let names_both = cause.contains(&keys::OTHER.fingerprint()) && cause.contains(&keys::GOOD.fingerprint());
+            assert_eq!(names_both, wanted == "dangerous", "{cause}");
+        }
+    }
+}
+
+/// The gate refuses a release whose signer the same change makes the trust file accept; so does who reads the change.
+#[test]
+fn a_signer_that_the_same_change_accepts_is_dangerous() {
+    let registry = honest();
+    let workspace = upgraded(&registry, Some(&pinned(&registry, keys::OTHER)));
+    workspace.write(TRUST, &pinned(&registry, keys::GOOD));
+    let run = workspace.tflock(&registry, ONLINE);
+    assert_eq!(change(&run)["risk"], "dangerous", "{run}");
+    assert!(!change(&run)["consequence"].as_str().unwrap().contains("minor version"), "{run}");
+}
+
+/// `HashiCorp` announces its keys.
+#[test]
+fn another_key_of_a_publisher_that_announces_its_keys_is_dangerous() {
+    let registry = Registry::start().standing_for("registry.terraform.io");
+    let registry = registry.release("hashicorp/null", "3.2.0", &PLATFORMS[..1]);
+    let package = registry.package("hashicorp/null", "3.2.0", PLATFORMS[0]);
+    let text = lock(&registry, "3.2.0", &[package.h1.clone(), package.zh()]);
+    let text = text.replace(&format!("{}/acme/widget", registry.host()), "registry.terraform.io/hashicorp/null");
+    let workspace = Workspace::with_files(&[("README", "")]);
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "old"]);
+    workspace.write(LOCK, &text);
+    let run = workspace.tflock(&registry, ONLINE).ended_with(3);
+    assert_eq!(change(&run)["risk"], "dangerous", "{run}");
+    assert!(rules(&run).contains(&"deny unexpected-publisher".to_owned()), "{run}");
+}
+
 #[test]
 fn releases_that_must_not_be_used_are_refused() {
     let printed = |registry: &Registry, workspace: &Workspace, rule: &str| {

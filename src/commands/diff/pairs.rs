@@ -23,6 +23,8 @@ use crate::release::continuity::{self, EarlierRecord};
 use crate::requirements::Requirements;
 use crate::settings::Date;
 use crate::trust::Verdict;
+use crate::trust::publishers::publisher;
+use crate::verify::entry;
 use crate::version::Version;
 
 /// The name of the old side in a repository without commits.
@@ -251,7 +253,18 @@ fn of_release(
             change.witnesses = release.agreeing();
             change.signed = release.signed_at.map(|at| SigningDate { date: Date::of(at), days: days(at) });
         }
-        findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, known.trust)));
+        let before = change.moved_from.as_ref().unwrap_or(&change.address);
+        let before = change.old.as_ref().and_then(|old| packages.release(before, &old.version));
+        let signer_before = before.and_then(release::Lookup::release).and_then(|release| release.signer.as_ref());
+        findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, signer_before, known.trust)));
+        if let Some(signer) = release.signer.as_ref().filter(|_| is_new) {
+            let unexpected =
+                entry::unexpected_publisher(known.trust.old.as_ref(), &change.address, signer, Level::Deny);
+            if unexpected.as_ref().is_some_and(|finding| finding.level() == Level::Deny) {
+                change.publisher_denied = publisher(&change.address).map(|publisher| publisher.name);
+            }
+            findings.extend(unexpected);
+        }
     }
     let placed = findings.into_iter().map(|finding| finding.about(&change.address));
     placed.map(|finding| finding.at(change.position)).collect()

@@ -69,8 +69,14 @@ impl Trust {
 }
 
 /// Records the signer of a changed release and the judgement of the trust files. The new trust file decides; the old
-/// one only affects the wording, since the author of the change may have edited the trust file too.
-pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Option<Finding> {
+/// one only affects the wording, since the author of the change may have edited the trust file too. `signer_before` signed the
+/// old release, if that is known.
+pub(crate) fn sign(
+    change: &mut Change,
+    signer: &Signer,
+    signer_before: Option<&Signer>,
+    trust: &Trust,
+) -> Option<Finding> {
     let version = &change.new.as_ref()?.version;
     let is_new = change.old.as_ref().is_none_or(|old| old.version != *version) || change.moved_from.is_some();
     let verdict = |pins: &Option<Pins>| Some(judge(pins.as_ref()?, &change.address, version, signer));
@@ -101,6 +107,12 @@ pub(crate) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
     };
     change.standing = standing;
     change.signer = Some(signer.clone());
+    let before = change.moved_from.as_ref().unwrap_or(&change.address);
+    let remembered = trust.old.as_ref().and_then(|pins| pins.pin(before));
+    change.signers_before = match remembered {
+        Some((_, pin)) => pin.signers.clone(),
+        None => signer_before.cloned().into_iter().collect(),
+    };
     finding
 }
 
@@ -283,7 +295,7 @@ mod tests {
             lock
         };
         let mut change = diff::changes(&lock("1.0.0"), &lock("1.1.0")).remove(0);
-        let finding = sign(&mut change, &signer.parse().unwrap(), &Trust { old, new });
+        let finding = sign(&mut change, &signer.parse().unwrap(), None, &Trust { old, new });
         (change.standing, finding.map(|finding| (finding.rule, finding.level())))
     }
 

@@ -91,6 +91,10 @@ pub struct Change {
     pub position: Option<Position>,
     /// What is remembered of that signer.
     pub standing: Standing,
+    /// Who may have signed it before: the signers that were remembered, else that of the old release, where it is known.
+    pub signers_before: BTreeSet<Signer>,
+    /// The publisher of the provider, if it announces its keys and that signer is none of them.
+    pub publisher_denied: Option<&'static str>,
     /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
     pub identical: bool,
     /// What is remarkable about a provider that the repository did not lock before.

@@ -6,13 +6,15 @@
 use super::Distance;
 use super::headline::{coverage, kept};
 use super::{
-    distance, is_unexplained_replacement, keeps_hashes_of_other_version, loses_all_hashes, pins_nothing, verdict,
+    Objection, distance, is_unexplained_replacement, keeps_hashes_of_other_version, loses_all_hashes, objection,
+    pins_nothing, verdict,
 };
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::trust::Verdict;
 use crate::trust::pins::Signer;
+use crate::trust::signer::{listed, signed_by};
 use crate::words::shown;
 
 /// What speaks against a change, why it happened and what follows, each in one or two sentences.
@@ -53,17 +55,38 @@ pub fn explain(change: &Change) -> Explanation {
     };
     let cause = if change.is_edited {
         "The entry was edited, by hand or by a program; the source did not republish the release.".to_owned()
+    } else if let Some(signers) = signers(change) {
+        // What numbers of versions promise is nothing without a signer.
+        consequence.clear();
+        signers
     } else {
         cause
     };
     for remark in remarks(change) {
-        consequence.push(' ');
+        if !consequence.is_empty() {
+            consequence.push(' ');
+        }
         consequence.push_str(remark);
     }
     let callers = callers(&change.callers);
     let cause =
         if callers.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), callers.join("; ")) };
     Explanation { warning: warning(&against(change)), cause, consequence }
+}
+
+/// Who signed before and who signs now, where that speaks against a change of the release; `None` if it does not.
+fn signers(change: &Change) -> Option<String> {
+    objection(change)?;
+    let is_release =
+        matches!(change.kind, ChangeKind::Added | ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
+    let now = change.signer.as_ref().filter(|_| is_release)?;
+    let now = format!("The release is {}", signed_by(now));
+    let before = &change.signers_before;
+    Some(match before.len() {
+        0 => format!("{now}."),
+        1 if before.contains(&Signer::Unsigned) => format!("{now}; before, releases were not signed."),
+        _ => format!("{now}; before, releases were signed by {}.", listed(before)),
+    })
 }
 
 fn warning(reasons: &[String]) -> String {
@@ -87,11 +110,15 @@ fn against(change: &Change) -> Vec<String> {
     if kept.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming)) {
         reasons.push("a checksum of the old version is recorded for the new one, which does not have it".to_owned());
     }
-    match (change.standing, &change.signer) {
-        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is no longer signed".to_owned()),
-        (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider".to_owned()),
-        _ => {}
-    }
+    reasons.extend(objection(change).map(|objection| match (objection, &change.signer) {
+        (Objection::Refused, Some(Signer::Unsigned)) => "the release is no longer signed".to_owned(),
+        (Objection::Refused, _) => "its signer is not among those that may sign this provider".to_owned(),
+        (Objection::Replaced, _) => "the same change makes the trust file accept its signer".to_owned(),
+        (Objection::Moved, Some(Signer::Unsigned)) => "it is not signed at its new address".to_owned(),
+        (Objection::Moved, _) => "another key signs it at its new address".to_owned(),
+        (Objection::Publisher(publisher), Some(Signer::Unsigned)) => format!("{publisher} signs its releases"),
+        (Objection::Publisher(publisher), _) => format!("{publisher} announces its keys, and none of them signs it"),
+    }));
     if let Some(other) = change.novelty.as_ref().and_then(|novelty| novelty.mistaken_for.as_ref()) {
         reasons.push(format!("its address is a letter or two off {other} (similar-name)"));
     }

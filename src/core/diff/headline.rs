@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Distance;
-use super::{distance, keeps_hashes_of_other_version, loses_all_hashes, pins_nothing, verdict};
+use super::{Objection, distance, keeps_hashes_of_other_version, loses_all_hashes, objection, pins_nothing, verdict};
 use crate::dialect::Dialect;
 use crate::diff::{Change, ChangeKind, Formatting, Standing, TextChange};
 use crate::hash::{HashScheme, PackageHash};
@@ -32,7 +32,7 @@ pub fn headline(change: &Change) -> Vec<String> {
     if let Some(old) = change.old.as_ref().filter(|_| keeps_hashes_of_other_version(change)) {
         parts.push((true, format!("CHECKSUMS UNCHANGED: they are those of {}", old.version)));
     }
-    parts.extend(signer(change).map(|text| (change.standing == Standing::Refused, text)));
+    parts.extend(signer(change).map(|text| (objection(change).is_some(), text)));
     parts.extend(verdicts(change, &known).map(|text| (alarming, text)));
     parts.extend(coverage(change).map(|text| (false, text)));
     parts.extend(empty.map(|text| (loses_all_hashes(change), text)));
@@ -84,12 +84,18 @@ fn what(change: &Change) -> String {
 }
 
 fn signer(change: &Change) -> Option<String> {
-    let text = match (change.standing, change.signer.as_ref()?) {
-        (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
-        (Standing::Refused, Signer::Unsigned) => "NOT SIGNED any more",
-        (Standing::Rotated, _) => "another signer than before",
-        (Standing::FirstUse | Standing::PinnedHere, Signer::Unsigned) => "not signed",
-        (Standing::FirstUse | Standing::Pinned | Standing::PinnedHere, _) => return None,
+    let text = match (objection(change), change.signer.as_ref()?, change.standing) {
+        (Some(Objection::Refused), Signer::Key(_), _) => "SIGNER REFUSED",
+        (Some(Objection::Refused), Signer::Unsigned, _) => "NOT SIGNED any more",
+        (Some(Objection::Publisher(publisher)), Signer::Key(_), _) => {
+            return Some(format!("NO KNOWN KEY of {publisher}"));
+        }
+        (Some(Objection::Publisher(publisher)), Signer::Unsigned, _) => {
+            return Some(format!("NOT SIGNED, though {publisher} signs its releases"));
+        }
+        (Some(Objection::Replaced | Objection::Moved), ..) => "ANOTHER SIGNER than before",
+        (None, Signer::Unsigned, Standing::FirstUse | Standing::PinnedHere) => "not signed",
+        (None, ..) => return None,
     };
     Some(text.to_owned())
 }
@@ -171,7 +177,7 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
         .collect();
     match text.is_empty() {
         // An unproven statement does not count.
-        true if change.standing == Standing::Refused => None,
+        true if objection(change).is_some() => None,
         true => Some("checksums verified".to_owned()),
         // That nothing was requested is not repeated for each line, unless the line is dangerous.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,

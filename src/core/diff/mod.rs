@@ -29,6 +29,7 @@ use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::release::hashes::{self, Ground, HashJudgment, HashStatus};
 use crate::release::{Lookup, Release};
+use crate::trust::publishers::publisher;
 use crate::trust::{Evidence, Verdict};
 
 /// The changes from one lock file to another, in the order of the file; nothing for entries that are equal.
@@ -85,6 +86,8 @@ fn change(
         signer: None,
         position: None,
         standing: Standing::default(),
+        signers_before: BTreeSet::new(),
+        publisher_denied: None,
         identical: false,
         identity: None,
         novelty: None,
@@ -260,15 +263,14 @@ pub fn is_alarming(change: &Change) -> bool {
 
 /// The risk of a change.
 pub fn risk(change: &Change) -> Risk {
-    let refused = change.standing == Standing::Refused;
     let novelty = change.novelty.as_deref();
     let squats = novelty.is_some_and(|novelty| novelty.mistaken_for.is_some());
     let is_unexplained = is_unexplained_replacement(change) || keeps_hashes_of_other_version(change);
-    if is_alarming(change) || refused || squats || is_unexplained || loses_all_hashes(change) {
+    if is_alarming(change) || objection(change).is_some() || squats || is_unexplained || loses_all_hashes(change) {
         return Risk::Dangerous;
     }
     let is_new = novelty.is_some_and(|novelty| novelty.signer_is_new || novelty.namesake.is_some());
-    if is_new || change.standing == Standing::Rotated {
+    if is_new {
         return Risk::Notable;
     }
     match change.kind {
@@ -281,6 +283,33 @@ pub fn risk(change: &Change) -> Risk {
         ChangeKind::Added | ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged => {
             Risk::Routine
         }
+    }
+}
+
+/// What speaks against the signer of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Objection {
+    /// A trust file refuses it.
+    Refused,
+    /// The same change makes the trust file accept it.
+    Replaced,
+    /// It is not who signed at the old address.
+    Moved,
+    /// It is none of the keys that the publisher announces.
+    Publisher(&'static str),
+}
+
+fn objection(change: &Change) -> Option<Objection> {
+    let signer = change.signer.as_ref()?;
+    // The publisher of the new address may be another one, such as OpenTofu for HashiCorp.
+    let is_of_publisher = || publisher(&change.address).is_some_and(|it| signer.key().is_some_and(|key| it.has(key)));
+    let is_other = !change.signers_before.is_empty() && !change.signers_before.contains(signer);
+    match (change.standing, change.publisher_denied) {
+        (Standing::Refused, _) => Some(Objection::Refused),
+        (_, Some(publisher)) => Some(Objection::Publisher(publisher)),
+        (Standing::Rotated, None) => Some(Objection::Replaced),
+        _ if change.moved_from.is_some() && is_other && !is_of_publisher() => Some(Objection::Moved),
+        _ => None,
     }
 }
 
