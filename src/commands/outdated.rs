@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::Services;
 use super::lock::LockRoot;
 use super::lock::request::LockRequest;
 use super::shared::options::{Assignments, Below, Packages, Within};
-use super::shared::providers::{OutdatedRoot, SigningTimes, of_roots};
+use super::shared::providers::{OutdatedRoot, Signatures, of_roots};
 use super::shared::targets::{Targets, Unlocked};
 
 use crate::addr::ProviderAddr;
@@ -136,7 +135,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
 
 /// The rows of one root module, and the providers with unknown versions.
 fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -> Vec<RootOutcome> {
-    let OutdatedRoot { root, offered, mut choices, warnings, signed } = match opened {
+    let OutdatedRoot { root, offered, mut choices, warnings, signatures } = match opened {
         Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
@@ -148,7 +147,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
         match (offered.get(&addr).cloned(), choice) {
             (Some(Ok(offered)), Ok(choice)) => {
                 let warnings = warnings.get(&addr).map(|warnings| warnings.to_vec()).unwrap_or_default();
-                let ages = ages(&root, &addr, &signed);
+                let ages = ages(&root, &addr, &signatures);
                 known.insert(addr, Known { offered, choice, warnings, ages });
             }
             (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => errors.push(error),
@@ -167,16 +166,20 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
 }
 
 /// The ages of the releases of a provider of which it is known when they were signed.
-fn ages(root: &LockRoot, addr: &ProviderAddr, signed: &SigningTimes) -> Vec<ReleaseAge> {
-    let of_it = signed.iter().filter(|((of, _), _)| of == addr);
-    let age = |((_, version), signed): (&(ProviderAddr, Version), &SystemTime)| ReleaseAge {
-        version: version.clone(),
-        signed: Date::of(*signed),
-        days: root.now().duration_since(*signed).map_or(0, |age| age.as_secs() / 86400),
-        too_young: root.is_too_young(addr, version, *signed),
-        allowed_in: root.allowed_in(addr, version, *signed),
-    };
-    of_it.map(age).collect()
+fn ages(root: &LockRoot, addr: &ProviderAddr, signatures: &Signatures) -> Vec<ReleaseAge> {
+    let mut ages = Vec::new();
+    for ((_, version), signature) in signatures.iter().filter(|((of, _), _)| of == addr) {
+        let made = signature.made;
+        ages.push(ReleaseAge {
+            version: version.clone(),
+            signed: Date::of(made),
+            days: root.now().duration_since(made).map_or(0, |age| age.as_secs() / 86400),
+            too_young: root.is_too_young(addr, version, made),
+            allowed_in: root.allowed_in(addr, version, made),
+            signer_refused: signature.is_refused,
+        });
+    }
+    ages
 }
 
 /// The selected version, and why newer ones are not selected. No version is a valid answer.

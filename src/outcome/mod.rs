@@ -421,6 +421,8 @@ pub struct ReleaseAge {
     pub too_young: bool,
     /// After how many days that age is reached.
     pub allowed_in: Option<u64>,
+    /// True if a command that writes would refuse its signer.
+    pub signer_refused: bool,
 }
 
 impl fmt::Display for ReleaseAge {
@@ -431,10 +433,11 @@ impl fmt::Display for ReleaseAge {
             old => write!(f, "{} old", days(old))?,
         }
         match self.allowed_in {
-            Some(left) => write!(f, ", allowed in {}", days(left)),
-            None if self.too_young => f.write_str(", too young"),
-            None => Ok(()),
+            Some(left) => write!(f, ", allowed in {}", days(left))?,
+            None if self.too_young => f.write_str(", too young")?,
+            None => {}
         }
+        if self.signer_refused { f.write_str(", signer refused") } else { Ok(()) }
     }
 }
 

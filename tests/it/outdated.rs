@@ -1,5 +1,6 @@
 //! What could be upgraded.
 
+use crate::support::keys;
 use crate::support::registry::{Endpoint, Registry};
 use crate::support::workspace::Workspace;
 
@@ -55,6 +56,19 @@ fn what_is_newer_and_what_holds_it_back() {
     assert_eq!(ages, [(&"1.3.0".into(), &"2024-06-01".into()), (&"2.0.0".into(), &"2024-06-01".into())]);
     workspace.tflock(&registry, ["outdated"]).ended_with(0);
     workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
+}
+
+#[test]
+fn a_release_whose_signer_would_be_refused_is_marked() {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
+    let registry = registry();
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]).signed_by(keys::OTHER);
+    let run = workspace.tflock(&registry, ["outdated", "--format", "json"]).ended_with(0);
+    assert_eq!(run.json()["outdated"][0]["ages"][0]["signer_refused"], true);
+    let run = workspace.tflock(&registry, ["outdated"]).ended_with(0);
+    assert!(run.stdout.contains("signer refused"), "{run}");
+    workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(3);
 }
 
 /// What `upgrade` passes over cannot be selected, and is printed with the reason.

@@ -18,14 +18,19 @@ use crate::dialect::Dialect;
 use crate::disk::below::{self, SurveyedDirectory};
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, likely_dialect};
 use crate::outcome::Outcome;
 use crate::parallel;
 use crate::query::Session;
 use crate::query::question::{Answer, Query, Refusal};
+use crate::release::Release;
+use crate::release::continuity::verdict;
 use crate::step::Step;
+use crate::trust::pins::Pins;
+use crate::trust::signer::SignerVerdict;
+use crate::verify::entry;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::{Environment, Reading, Root, RunSettings, Scope, directory, named_roots, one_dialect};
 
@@ -225,11 +230,19 @@ pub(crate) struct OutdatedRoot {
     /// The selected versions, for providers where more than the constraints decides; empty unless named.
     pub(in crate::commands) choices: Choices,
     pub(in crate::commands) warnings: Arc<Warnings>,
-    /// When newer releases were signed, as far as that could be found out.
-    pub(in crate::commands) signed: SigningTimes,
+    /// The signatures of newer releases, as far as they could be found out.
+    pub(in crate::commands) signatures: Signatures,
 }
 
-pub(in crate::commands) type SigningTimes = BTreeMap<(ProviderAddr, Version), SystemTime>;
+pub(in crate::commands) type Signatures = BTreeMap<(ProviderAddr, Version), ReleaseSignature>;
+
+/// The signature of a release.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct ReleaseSignature {
+    pub(in crate::commands) made: SystemTime,
+    /// True if a command that writes would refuse its signer.
+    pub(in crate::commands) is_refused: bool,
+}
 
 /// What registries warn of.
 pub(in crate::commands) type Warnings = BTreeMap<ProviderAddr, Arc<[String]>>;
@@ -265,17 +278,17 @@ pub(crate) fn of_roots(
                 _ => BTreeMap::new(),
             };
             let choices = choices(session.as_ref(), &queries)?;
-            let signed = match (&roots[*at], &session) {
-                (Ok(root), Some(session)) if choose => signed(session, root, &offered, &choices),
-                _ => SigningTimes::new(),
+            let signatures = match (&roots[*at], &session) {
+                (Ok(root), Some(session)) if choose => signatures(session, root, &offered, &choices),
+                _ => Signatures::new(),
             };
-            Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signed))
+            Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signatures))
         };
         members.iter().map(of_member).collect()
     });
     let opened = roots.into_iter().enumerate().map(|(at, root)| {
-        let (offered, choices, warnings, signed) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
-        Ok(OutdatedRoot { root: root?, offered, choices, warnings, signed })
+        let (offered, choices, warnings, signatures) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
+        Ok(OutdatedRoot { root: root?, offered, choices, warnings, signatures })
     });
     (opened.collect(), sources.notes())
 }
@@ -297,11 +310,10 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
     }
 }
 
-/// When the releases were signed that are newer than the locked ones: of each provider the newest allowed one, and the
+/// The signatures of the releases that are newer than the locked ones: of each provider the newest allowed one, and the
 /// newest of all. An answer that is missing is no failure.
-fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> SigningTimes {
+fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> Signatures {
     let mut queries = [BTreeMap::new(), BTreeMap::new()];
-    let mut signed = SigningTimes::new();
     for addr in root.requested() {
         let (Some(Ok(offered)), Some(requirement)) = (offered.get(&addr), root.requirements.get(&addr)) else {
             continue;
@@ -320,14 +332,25 @@ fn signed(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices
         }
     }
     let answers = session.block_on(async |sources| sources.answers(&queries.each_ref()).await);
+    let pins = TrustStore::load(&root.settings().trust).map(|store| store.pins().clone()).unwrap_or_default();
+    let mut signatures = Signatures::new();
     for (addr, answer) in answers.into_iter().flatten().flatten() {
         if let Ok(selected) = answer
-            && let Some(at) = selected.release.signed_at
+            && let Some(made) = selected.release.signed_at
         {
-            signed.insert((addr, selected.version().clone()), at);
+            let is_refused = is_signer_refused(&pins, &selected.release);
+            signatures.insert((addr, selected.version().clone()), ReleaseSignature { made, is_refused });
         }
     }
-    signed
+    signatures
+}
+
+/// True if the remembered signers refuse the one of a release, or its publisher is known by other keys.
+fn is_signer_refused(pins: &Pins, release: &Release) -> bool {
+    let Some(signer) = &release.signer else { return false };
+    let unexpected = entry::unexpected_publisher(Some(pins), &release.address, signer, Level::Deny);
+    let is_accepted = matches!(verdict(pins, release, signer), SignerVerdict::Known(_) | SignerVerdict::FirstUse);
+    !is_accepted || unexpected.is_some_and(|finding| finding.level() == Level::Deny)
 }
 
 fn listed_versions(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<OfferedVersions, Error> {
