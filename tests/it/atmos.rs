@@ -123,6 +123,14 @@ fn a_directory_of_instances_alone_lacks_no_lock_file() {
         assert_eq!(workspace.read(INSTANCE), before, "{run}");
     }
     gate(&workspace, &registry, &["-r"]).ended_with(0);
+    // A new requirement makes none either, unless the lock file is what is to change.
+    let add = ["add", "-C", "app", "{{registry}}/acme/gadget"].map(|it| it.replace("{{registry}}", &registry.host()));
+    let replace = |more: &str| workspace.tflock(&registry, add.iter().map(String::as_str).chain([more]));
+    let run = replace("--replace").ended_with(0);
+    assert!(!workspace.has(&format!("app/{LOCK}")), "{run}");
+    assert!(run.stderr.contains(INSTANCE) && !run.stderr.contains("lock` adds"), "{run}");
+    replace("--lock-only").ended_with(0);
+    assert!(workspace.has(&format!("app/{LOCK}")));
 }
 
 #[test]

@@ -203,10 +203,13 @@ impl LockRoots<'_> {
             Preparation::Restore { revision } => self.session.restored.prepare(root, revision)?,
             Preparation::Bump(bump) => requirements::bump(root, bump)?,
             Preparation::Add(additions) => {
+                let left = requirements::left_to_atmos(root, additions);
+                root.prepared.no_lock = self.session.request.no_lock || left.is_some();
                 requirements::add(root, additions)?;
-                if !self.session.request.no_lock {
+                if !root.prepared.no_lock {
                     notes.extend(requirements::others_without_entry(root));
                 }
+                notes.extend(left);
             }
             Preparation::Remove(removal) => {
                 requirements::remove(root, removal)?;

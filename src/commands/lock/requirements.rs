@@ -16,6 +16,7 @@ use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
 use crate::lock;
 use crate::lock::plan::Reselect;
+use crate::lockfile::LockName;
 use crate::path::shown;
 use crate::requirements::{Origin, Requirement};
 use crate::step::Step;
@@ -31,7 +32,7 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(dialect)?;
-        if !addition.flags.no_lock {
+        if !root.prepared.no_lock {
             remember(root, &addr);
         }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
@@ -46,7 +47,7 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
                 Err(error) => return Err(root.settings().placed(error.into())),
             }
         }
-        if !addition.flags.no_lock {
+        if !root.prepared.no_lock {
             keep_locked(root, &addr, addition)?;
         }
         // An existing requirement may turn out to be the new one; it applies until then.
@@ -60,16 +61,37 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
         }
         pending.push((addr, addition.clone()));
     }
-    let locked = pending.iter().filter(|(_, addition)| !addition.flags.no_lock);
+    let locked = pending.iter().filter(|_| !root.prepared.no_lock);
     let only = locked.map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), root.settings())?;
     root.intent.only = Some(only);
-    if additions.iter().any(Addition::wants_version) {
+    if !root.prepared.no_lock && additions.iter().any(Addition::wants_version) {
         root.prepared.pending = Some(Pending { files, dialect, additions: pending });
     } else {
         root.edit(edits);
     }
     Ok(())
+}
+
+/// That a directory has lock files of Atmos instances alone, so it lacks no other one; `None` elsewhere, and where only the lock
+/// file is to change.
+pub(super) fn left_to_atmos(root: &LockRoot, additions: &[Addition]) -> Option<Step> {
+    let settings = root.settings();
+    if settings.lock_file().exists() || additions.iter().any(|addition| addition.flags.lock_only) {
+        return None;
+    }
+    let names = files::names_in(&settings.root);
+    let mut instances = names.iter().filter_map(|name| LockName::of(name)).filter(LockName::is_instance);
+    let first = instances.next()?;
+    let others = match instances.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(step!(
+        "no lock file is written next to {}{}: Atmos adds the entry when it runs `init` for an instance",
+        shown(&settings.path.join(first.as_str())),
+        others
+    ))
 }
 
 /// The required providers that an addition does not name and that have no entry in the lock file.

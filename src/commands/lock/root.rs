@@ -71,6 +71,8 @@ pub(super) struct Prepared {
     pub(super) is_of_base: bool,
     /// Leave the lock file unchanged, even if it is not canonical.
     pub(super) untouched: bool,
+    /// Write the configuration only.
+    pub(super) no_lock: bool,
 }
 
 #[derive(Debug, Clone)]

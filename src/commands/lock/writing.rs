@@ -57,7 +57,7 @@ impl LockJob {
             let message = format!("locking again would take out something that is recorded for {lost}");
             return Err(Error::new(ErrorKind::Trust, message));
         }
-        let text = Some(new.encode(self.dialect())).filter(|_| !request.no_lock);
+        let text = Some(new.encode(self.dialect())).filter(|_| !root.prepared.no_lock);
         let old = root.read.bytes.as_deref();
         // Terragrunt's provider cache server writes no header.
         let is_headless =
