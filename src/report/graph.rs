@@ -8,7 +8,9 @@ use maud::{Markup, html};
 
 use crate::addr::ProviderAddr;
 use crate::outcome::{Body, GraphFormat, Outcome, RootOutcome};
-use crate::report::groups::{name, root_modules};
+use crate::report::groups::{first_names, name};
+use crate::report::html::elements::breakable;
+use crate::report::layout::width;
 use crate::report::printable;
 use crate::report::style::Style;
 use crate::requirements::module_name;
@@ -104,52 +106,83 @@ const MOST: usize = 60;
 
 /// The height of a line, and the ends of the texts and the drawing, in units of the drawing.
 const LINE: usize = 22;
-const LEFT: usize = 330;
-const RIGHT: usize = 560;
+const LEFT: usize = 420;
+const RIGHT: usize = 620;
 const WIDTH: usize = 960;
 
+/// How many characters fit to the left, and the most root modules that are named there.
+const COLUMNS: usize = 54;
+const MOST_NAMED: usize = 4;
+
+/// How many are named in the list.
+const MOST_LISTED: usize = 20;
+
+/// Root modules whose module requires the same providers.
+struct Requiring<'a> {
+    module: &'a str,
+    providers: BTreeSet<&'a ProviderAddr>,
+    roots: Vec<&'a Path>,
+}
+
+/// Who requires what: a drawing, and a list where there is no room for it.
 pub(super) fn drawing(outcome: &Outcome, style: Style) -> Option<Markup> {
     let mut required_by: BTreeMap<(&str, &Path), BTreeSet<&ProviderAddr>> = BTreeMap::new();
     for Edge { root, module, address, .. } in edges(outcome) {
         required_by.entry((module, root)).or_default().insert(address);
     }
-    // Each line is about all root modules at its end: those that require the same.
-    let mut modules: BTreeMap<(&str, BTreeSet<&ProviderAddr>), usize> = BTreeMap::new();
-    for ((module, _), required) in required_by {
-        *modules.entry((module, required)).or_default() += 1;
+    // Each line is about all root modules that require the same.
+    let mut same: BTreeMap<(&str, BTreeSet<&ProviderAddr>), Vec<&Path>> = BTreeMap::new();
+    for ((module, root), required) in required_by {
+        same.entry((module, required)).or_default().push(root);
     }
-    let mut modules: Vec<_> = modules.into_iter().collect();
-    modules.sort_by_key(|(_, roots)| Reverse(*roots));
+    let mut modules: Vec<Requiring<'_>> =
+        same.into_iter().map(|((module, providers), roots)| Requiring { module, providers, roots }).collect();
+    modules.sort_by_key(|it| Reverse(it.roots.len()));
     let left_out = modules.len().saturating_sub(MOST);
     modules.truncate(MOST);
-    let providers: BTreeSet<&ProviderAddr> =
-        modules.iter().flat_map(|((_, required), _)| required.iter().copied()).collect();
+    let providers: BTreeSet<&ProviderAddr> = modules.iter().flat_map(|it| it.providers.iter().copied()).collect();
     let height = (modules.len().max(providers.len()) + 1) * LINE;
     (!modules.is_empty()).then(|| {
         html! {
-            div.scroll { svg viewBox={ "0 0 " (WIDTH) " " (height) } width=(WIDTH) height=(height) role="img" aria-labelledby="graph-title" {
+            svg.wide viewBox={ "0 0 " (WIDTH) " " (height) } width=(WIDTH) height=(height) role="img" aria-labelledby="graph-title" {
                 title id="graph-title" { "Modules, and the providers that they require" }
-                @for (at, ((module, required), roots)) in modules.iter().enumerate() {
+                @for (at, it) in modules.iter().enumerate() {
                     @let y = (at + 1) * LINE;
-                    text x=(LEFT) y=(y + 4) text-anchor="end" { (module_label(module, *roots, outcome.many)) }
-                    @for (to, _) in providers.iter().enumerate().filter(|(_, addr)| required.contains(*addr)) {
+                    text x=(LEFT) y=(y + 4) text-anchor="end" { (label(it, outcome.many)) }
+                    @for (to, _) in providers.iter().enumerate().filter(|(_, addr)| it.providers.contains(*addr)) {
                         @let (from, to, middle) = (y, (to + 1) * LINE, usize::midpoint(LEFT, RIGHT));
                         path d=(format!("M{} {from} C{middle} {from} {middle} {to} {} {to}", LEFT + 6, RIGHT - 6)) {}
                     }
                 }
                 @for (at, addr) in providers.iter().enumerate() { text x=(RIGHT) y=((at + 1) * LINE + 4) { (style.addr(addr)) } }
-            } }
+            }
+            ul.narrow { @for it in &modules { li {
+                (breakable(&names(it, outcome.many, MOST_LISTED)))
+                @for addr in &it.providers { div { (breakable(&style.addr(addr))) } }
+            } } }
             @if left_out > 0 { p { "Not drawn: " (left_out) " more modules." } }
         }
     })
 }
 
-/// `module.vpc in 23 root modules`.
-fn module_label(module: &str, roots: usize, many: bool) -> String {
-    match (module, many) {
-        ("", true) => root_modules(roots),
+/// `module.vpc in live/a, live/b and 3 more`.
+fn names(it: &Requiring<'_>, many: bool, most: usize) -> String {
+    let module = printable(&module_name(it.module)).into_owned();
+    match (it.module, many) {
         ("", false) => "the root module".to_owned(),
-        (module, true) => format!("{} in {}", printable(&module_name(module)), root_modules(roots)),
-        (module, false) => printable(&module_name(module)).into_owned(),
+        (_, false) => module,
+        ("", true) => first_names(&it.roots, most),
+        (_, true) => format!("{module} in {}", first_names(&it.roots, most)),
     }
+}
+
+/// The same with as many names as there is room for.
+fn label(it: &Requiring<'_>, many: bool) -> String {
+    let fitting = (1..=MOST_NAMED).rev().map(|most| names(it, many, most)).find(|label| width(label) <= COLUMNS);
+    fitting.unwrap_or_else(|| {
+        // The end of a path says more than its beginning.
+        let label = names(it, many, 1);
+        let left_out = label.chars().count().saturating_sub(COLUMNS - 1);
+        format!("…{}", label.chars().skip(left_out).collect::<String>())
+    })
 }

@@ -175,12 +175,12 @@ fn list(lines: &[TextLine]) -> String {
 /// A table; each cell says what its column is about, since a narrow page has no columns.
 fn rows(table: &Table) -> Markup {
     let titles = table.shown_headings();
-    html! { div.scroll { table.rows {
+    html! { table.rows {
         @if !titles.is_empty() { thead { tr { @for title in &titles { th scope="col" { (title) } } } } }
         tbody { @for row in table.shown_rows() { tr data-row { @for (at, cell) in row.iter().enumerate() {
             td data-about=[titles.get(at).filter(|_| !cell.is_empty())] { (breakable(cell)) }
         } } } }
-    } } }
+    } }
 }
 
 pub(super) fn html(parts: &[Part]) -> Markup {

@@ -90,7 +90,7 @@ fn about(outcome: &Outcome, changed: &Changed<'_>) -> Vec<String> {
 /// What a terminal shows on standard error.
 fn notes(outcome: &Outcome) -> Option<Markup> {
     let notes = &outcome.notes.0;
-    (!notes.is_empty()).then(|| html! { ul { @for note in notes { li { (text(&note.to_string())) } } } })
+    (!notes.is_empty()).then(|| html! { ul { @for note in notes { li { (inline(&note.to_string())) } } } })
 }
 
 /// What the other sections do not have.
@@ -149,7 +149,7 @@ fn roots(before: &str, paths: &[&Path], naming: RootSummary) -> Markup {
 fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<Markup> {
     (!changed.groups.is_empty()).then(|| {
         html! {
-            div.scroll { table.changes {
+            table.changes {
                 thead { tr { @for title in ["Risk", "Provider", "Version", "What changed", "Release", "Required by", "Root modules"] { th scope="col" { (title) } } } }
                 tbody { @for group in &changed.groups {
                     @let change = &group.change;
@@ -163,7 +163,7 @@ fn changes(changed: &Changed<'_>, naming: RootSummary, style: Style) -> Option<M
                         td { (roots("", &group.roots(), naming)) }
                     }
                 } }
-            } }
+            }
         }
     })
 }
@@ -224,7 +224,7 @@ fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
     let has_results = rows.iter().any(|(root, _)| result(root).is_some());
     (has_results || !providers.is_empty()).then(|| {
         html! { @if let Some(legend) = legend(outcome.command) { p { (inline(legend)) } }
-        div.scroll { table.matrix {
+        table.matrix {
             thead { tr {
                 th scope="col" { "Root module" }
                 @if has_results { th scope="col" { "Result" } }
@@ -235,7 +235,7 @@ fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
                 @if has_results { (cell("Result", result(root).as_ref())) }
                 @for addr in &providers { (cell(&style.addr(addr), cells.get(addr))) }
             } } }
-        } } }
+        } }
     })
 }
 
