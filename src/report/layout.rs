@@ -108,6 +108,9 @@ impl Table {
             line
         });
         let (start, room) = (width(&line), style.room());
+        if style.width.is_some() && width(line.trim_end()) > room {
+            return self.folded(&shown, room);
+        }
         if style.width.is_none() || start + width(last) <= room {
             line.push_str(last);
             return line.trim_end().to_owned();
@@ -120,6 +123,26 @@ impl Table {
             .map(str::trim_end)
             .collect::<Vec<_>>()
             .join("\n")
+    }
+}
+
+impl Table {
+    /// One row whose columns do not fit next to each other: each cell that does not fit behind the one before is below it.
+    fn folded(&self, cells: &[(&str, usize)], room: usize) -> String {
+        let mut lines = vec![self.mark.to_owned()];
+        for (cell, _) in cells.iter().filter(|(cell, _)| !cell.is_empty()) {
+            let before = lines.pop().unwrap_or_default();
+            if before.trim().is_empty() {
+                lines.push(before + cell);
+            } else if width(&before) + 2 + width(cell) <= room {
+                lines.push(format!("{before}  {cell}"));
+            } else {
+                lines.push(before);
+                let room = room.saturating_sub(BELOW);
+                lines.extend(wrap(cell, room, room).iter().map(|line| format!("{:BELOW$}{line}", "")));
+            }
+        }
+        lines.join("\n")
     }
 }
 
@@ -284,6 +307,16 @@ mod tests {
         );
         let long = [cells(["a first column that takes most of it", "long-word-itself and more"])];
         assert_eq!(rows("", &long, style), "a first column that takes most of it\n    long-word-itself and more\n");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_below_each_other() {
+        let cells = |row: [&str; 4]| row.map(str::to_owned);
+        let style = Style { width: Some(40), ..Style::default() };
+        let all = [cells(["acme/widget", "1.4.0", "HashiCorp, well-known key", "live/a and 3 more"])];
+        let table = Table::of(["PROVIDER", "VERSION", "SIGNER", "ROOT MODULES"], all).unwrap();
+        let wanted = "PROVIDER  VERSION  SIGNER  ROOT MODULES\nacme/widget  1.4.0\n    HashiCorp, well-known key\n    live/a and 3 more\n";
+        assert_eq!(table.text(style), wanted);
     }
 
     #[test]
