@@ -2,14 +2,17 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
+use rustls::CertificateError;
+use rustls::pki_types::UnixTime;
 use url::Url;
 
 use super::limit::Exhausted;
 use super::reason::bounded;
 use crate::error::{Error, ErrorKind};
 use crate::redact;
+use crate::settings::Date;
 
 /// A request without a usable answer. Cheap to clone, so all waiters for one answer share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,9 @@ pub enum Fault {
     Connect(String),
     #[error("the certificate is not accepted: {0}")]
     Certificate(String),
+    /// By the clock of this machine.
+    #[error("the certificate is not accepted: {0}")]
+    CertificateTime(String),
     #[error("no complete response within {} s", .0.as_secs_f32())]
     Timeout(Duration),
     #[error("the download stalled: nothing came for {} s", .0.as_secs_f32())]
@@ -181,7 +187,7 @@ impl Fault {
             return Fault::of_builder(error);
         }
         match certificate_fault(&error) {
-            Some(reason) => Fault::Certificate(reason),
+            Some(fault) => fault,
             None => Fault::Connect(root_cause(&error.without_url())),
         }
     }
@@ -191,6 +197,29 @@ impl Fault {
         match (self, proxy) {
             (Fault::Connect(reason), Some(proxy)) => Fault::Connect(format!("{THROUGH}{proxy}: {reason}")),
             (fault, _) => fault,
+        }
+    }
+
+    /// What it means that a certificate is refused.
+    fn of_certificate(reason: &CertificateError) -> Self {
+        match reason {
+            CertificateError::ExpiredContext { time, not_after } => Self::CertificateTime(format!(
+                "it expired on {}, and the clock of this machine says {}",
+                day(*not_after),
+                day(*time)
+            )),
+            CertificateError::NotValidYetContext { time, not_before } => Self::CertificateTime(format!(
+                "it is valid from {} on, and the clock of this machine says {}",
+                day(*not_before),
+                day(*time)
+            )),
+            CertificateError::Expired => Self::CertificateTime("it has expired".to_owned()),
+            CertificateError::NotValidYet => Self::CertificateTime("it is not valid yet".to_owned()),
+            reason => {
+                let cause = reason.to_string();
+                let of_authority = cause.contains("CaUsedAsEndEntity");
+                Self::Certificate(if of_authority { OF_AUTHORITY.to_owned() } else { bounded(&cause, 200) })
+            }
         }
     }
 
@@ -222,16 +251,16 @@ const THROUGH: &str = "through the proxy ";
 /// What is wrong with a certificate that may sign others, as many that are signed by themselves may.
 const OF_AUTHORITY: &str = "it is the certificate of an authority (CA:TRUE), presented as that of a server";
 
-fn certificate_fault(error: &reqwest::Error) -> Option<String> {
+fn certificate_fault(error: &reqwest::Error) -> Option<Fault> {
     let mut chain = std::iter::successors(error.source(), |&error| error.source());
     match chain.find_map(tls_error) {
-        Some(rustls::Error::InvalidCertificate(reason)) => {
-            let cause = reason.to_string();
-            let of_authority = cause.contains("CaUsedAsEndEntity");
-            Some(if of_authority { OF_AUTHORITY.to_owned() } else { bounded(&cause, 200) })
-        }
+        Some(rustls::Error::InvalidCertificate(reason)) => Some(Fault::of_certificate(reason)),
         _ => None,
     }
+}
+
+fn day(time: UnixTime) -> Date {
+    Date::of(UNIX_EPOCH + Duration::from_secs(time.as_secs()))
 }
 
 /// I/O errors hide what they wrap from the chain of sources, also each other.
@@ -283,6 +312,9 @@ fn hint(fault: &Fault) -> Option<&'static str> {
         Fault::Certificate(_) => {
             Some("if a private authority signed it, SSL_CERT_FILE must name a file with its certificate in PEM")
         }
+        Fault::CertificateTime(_) => Some(
+            "correct the clock of this machine if it is wrong; else the operator of the server must renew the certificate",
+        ),
         Fault::Stalled(_) | Fault::TooSlow { .. } | Fault::Down => {
             Some("check the network and proxies, then run the command again")
         }
@@ -356,6 +388,24 @@ impl fmt::Display for ShownUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn certificates_are_refused_by_days() {
+        let time = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let [day, later] = [time(1_700_000_000), time(1_800_000_000)];
+        let expired = Fault::of_certificate(&CertificateError::ExpiredContext { time: later, not_after: day });
+        let early = Fault::of_certificate(&CertificateError::NotValidYetContext { time: day, not_before: later });
+        for fault in [expired, early] {
+            let text = fault.to_string();
+            assert!(
+                text.contains("2023-11-14") && text.contains("2027-01-15") && !text.contains("1700000000"),
+                "{text}"
+            );
+            assert!(hint(&fault).is_some_and(|hint| hint.contains("clock") && !hint.contains("SSL_CERT_FILE")));
+        }
+        let unknown = Fault::of_certificate(&CertificateError::UnknownIssuer);
+        assert!(hint(&unknown).is_some_and(|hint| hint.contains("SSL_CERT_FILE")));
+    }
 
     fn shown(url: &str) -> String {
         ShownUrl::new(&Url::parse(url).unwrap()).to_string()
