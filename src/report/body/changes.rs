@@ -18,6 +18,7 @@ use crate::report::style::{Detail, Paint, Painted, Style};
 use crate::report::{printable, shown};
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
+use crate::trust::publishers::publisher;
 use crate::trust::signer::signed_by;
 use crate::words::nonzero;
 
@@ -74,10 +75,11 @@ fn one_text(of_all: &[Option<String>]) -> Option<String> {
 /// The changes of the trust file, and the diffs of the files.
 pub(super) fn besides(made: &MadeChanges<'_>, naming: RootSummary, style: Style) -> String {
     let learned = made.iter().flat_map(|(root, changes)| {
-        let lines = changes.trust.iter().flat_map(|trust| learned(changes, trust, style));
+        let lines = changes.trust.iter().flat_map(|trust| learned(trust, style));
         lines.map(|line| (root.path.as_path(), line))
     });
-    let mut text: String = shared_items(learned).into_iter().map(|(line, _)| line + "\n").collect();
+    let mut text = remembered(made, style);
+    text.extend(shared_items(learned).into_iter().map(|(line, _)| line + "\n"));
     let diffs = made.iter().filter_map(|(root, changes)| {
         // Of many lock files the lines above say what matters.
         let is_shown = !naming.many || style.detail == Detail::Verbose || !changes.edited.is_empty();
@@ -219,7 +221,22 @@ fn conclusion_of_several(made: &MadeChanges<'_>) -> String {
         written.iter().filter(|changes| !changes.lock_stays).map(|changes| changes.path.as_path()).collect();
     let files = [(edited, "configuration files"), (lock_files, "lock files"), (trust, "trust files")];
     let files: Vec<String> = files.into_iter().filter_map(|(paths, word)| named_files(&paths, word)).collect();
-    if files.is_empty() { String::new() } else { format!("review and commit {}\n", listed(&files)) }
+    if files.is_empty() {
+        return String::new();
+    }
+    let compare = if of(made, remembers_unknown_key).next().is_some() {
+        "compare each fingerprint with what its publisher announces, then "
+    } else {
+        ""
+    };
+    format!("{compare}review and commit {}\n", listed(&files))
+}
+
+/// True if the trust file remembers a key that is not well known for its provider.
+fn remembers_unknown_key(changes: &Changes) -> bool {
+    let trust = changes.trust.as_ref().filter(|trust| trust.written);
+    let mut pinned = trust.into_iter().flat_map(|trust| &trust.pinned);
+    pinned.any(|(addr, signer)| signer.key().is_some_and(|key| publisher(addr).is_none_or(|it| !it.has(key))))
 }
 
 fn of<'a>(made: &'a MadeChanges<'_>, which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
@@ -246,21 +263,46 @@ pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
     style.detail == Detail::Quiet && (changes.written || !changes.changed)
 }
 
-/// The changes of the trust file, except signers that are shown next to their release.
-fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
-    let would = if trust.written { "" } else { "would be " };
-    let parts =
-        |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
-    let pinned = trust.pinned.iter().filter(|(addr, _)| !parts(addr));
+/// The signers that are remembered now and not shown next to a release, each with its providers.
+fn remembered(made: &MadeChanges<'_>, style: Style) -> String {
+    let mut signers: BTreeMap<(&str, String), BTreeSet<String>> = BTreeMap::new();
+    for (_, changes) in made {
+        for (trust, addr, signer) in pinned_alone(changes) {
+            let would = if trust.written { "" } else { "would be " };
+            let known = publisher(addr).filter(|it| signer.key().is_some_and(|key| it.has(key)));
+            let known = known.map(|it| format!(" ({}, well-known key)", it.name)).unwrap_or_default();
+            signers.entry((would, signed_by(signer) + &known)).or_default().insert(style.addr(addr));
+        }
+    }
+    let mut text = String::new();
+    for ((would, signed), addrs) in signers {
+        let addrs = addrs.into_iter().collect::<Vec<_>>().join(", ");
+        let line = format!("{would}remembered: {}: {addrs}", printable(&signed));
+        let _ = writeln!(text, "{}", flow(0, &line, style));
+    }
+    text
+}
+
+/// The signers that the trust file remembers now, of providers without a release that says so.
+fn pinned_alone(changes: &Changes) -> impl Iterator<Item = (&TrustChange, &ProviderAddr, &Signer)> {
+    let is_shown = move |addr: &ProviderAddr| {
+        changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some())
+    };
     let pinned =
-        pinned.map(|(addr, signer)| format!("{would}remembered: {} is {}", style.addr(addr), signed_by(signer)));
+        changes.trust.iter().flat_map(|trust| trust.pinned.iter().map(move |(addr, signer)| (trust, addr, signer)));
+    pinned.filter(move |(_, addr, _)| !is_shown(addr))
+}
+
+/// The other changes of the trust file.
+fn learned(trust: &TrustChange, style: Style) -> Vec<String> {
+    let would = if trust.written { "" } else { "would be " };
     let denied = trust.denied.iter().map(|key| format!("{would}denied from now on: {key} (revoked)"));
     let republished = trust.republished.iter();
     let republished = republished.map(|(addr, version)| {
         let file = shown(&trust.path);
         format!("{would}recorded in {}: the republished {} {version} is accepted", printable(&file), style.addr(addr))
     });
-    pinned.chain(denied).chain(republished).collect()
+    denied.chain(republished).collect()
 }
 
 fn painted(line: &str, style: Style) -> Painted<&str> {
