@@ -336,6 +336,12 @@ impl AddrPattern {
         Ok(Self { host, namespace, kind })
     }
 
+    /// The address, if the pattern covers no other.
+    pub fn only(&self) -> Option<ProviderAddr> {
+        // The text names the host.
+        self.is_exact().then(|| ProviderAddr::parse(&self.to_string(), Dialect::Terraform).ok()).flatten()
+    }
+
     /// True if the pattern covers an address.
     pub fn matches(&self, addr: &ProviderAddr) -> bool {
         self.host.as_ref().is_none_or(|host| host == addr.host())

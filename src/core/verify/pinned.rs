@@ -19,6 +19,8 @@ pub struct PinChange {
     pub rule: Rule,
     /// In words.
     pub message: String,
+    /// The one provider, or providers, that it is about; `None` if it is about several of them or a key.
+    pub about: Option<AddrPattern>,
     /// The block of the new file that says it, if any.
     pub block: Option<BlockKey>,
     /// What to do about it, if that is not the help of the rule.
@@ -82,14 +84,15 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
     let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
     changes.extend(allowed.map(|(key, reason)| {
         let message = format!("the key {key} is no longer denied; it was, because: {reason}");
-        PinChange { rule: Rule::PinRemoved, message, block: None, remedy: None }
+        PinChange { rule: Rule::PinRemoved, message, about: None, block: None, remedy: None }
     }));
     let accepted = new.republished.iter().filter(|(record, _)| !old.republished.contains_key(record));
     changes.extend(accepted.map(|(record, reason)| {
         let (addr, version) = (&record.address, &record.version);
         let message = format!("this change accepts the republished release {addr} {version}: {reason}");
         let block = Some(BlockKey::Republished(record.clone()));
-        PinChange { rule: Rule::RepublicationAccepted, message, block, remedy: None }
+        let about = Some(AddrPattern::from(addr.clone()));
+        PinChange { rule: Rule::RepublicationAccepted, message, about, block, remedy: None }
     }));
     changes
 }
@@ -110,7 +113,7 @@ fn first_pins(new: &Pins) -> PinChange {
         first_of(&each.collect::<Vec<_>>(), MOST_NAMED)
     );
     let block = new.providers.keys().next().cloned().map(BlockKey::Provider);
-    PinChange { rule: Rule::PinAdded, message, block, remedy: None }
+    PinChange { rule: Rule::PinAdded, message, about: None, block, remedy: None }
 }
 
 /// Who is accepted for a provider now, and was not; or was, and is not.
@@ -139,7 +142,8 @@ fn signer_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
         };
         let unsigned = rule == Rule::PinChanged
             && old.counting(pattern).zip(new.counting(pattern)).is_some_and(|(old, new)| adds_unsigned(old, new));
-        changes.push(PinChange { rule, message, block, remedy: unsigned.then_some(UNSIGNED) });
+        let about = Some(pattern.clone());
+        changes.push(PinChange { rule, message, about, block, remedy: unsigned.then_some(UNSIGNED) });
     }
     changes
 }
@@ -166,7 +170,8 @@ fn new_reasons(old: &Pins, new: &Pins) -> Vec<PinChange> {
             };
             let block = Some(BlockKey::Signer(from.clone(), signer.clone()));
             let remedy = if *signer == Signer::Unsigned { UNSIGNED } else { UNKNOWN_KEY };
-            changes.push(PinChange { rule: Rule::UnexpectedPublisher, message, block, remedy: Some(remedy) });
+            let (rule, about) = (Rule::UnexpectedPublisher, Some(pattern.clone()));
+            changes.push(PinChange { rule, message, about, block, remedy: Some(remedy) });
         }
     }
     changes
@@ -194,7 +199,7 @@ fn new_place([old, new]: [&Pins; 2], pattern: &AddrPattern) -> Option<PinChange>
     let key = BlockKey::BuiltBy(pattern.clone());
     let block = place(new).map(|_| key);
     let remedy = (rule != Rule::PinRemoved).then_some(PLACE);
-    Some(PinChange { rule, message, block, remedy })
+    Some(PinChange { rule, message, about: Some(pattern.clone()), block, remedy })
 }
 
 /// The pins that count while a change is judged: those that it cannot reach, and its first uses.

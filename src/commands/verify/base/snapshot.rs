@@ -270,7 +270,8 @@ fn of_pins(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
     let changes = verify::pin_changes(before, &now.pins).into_iter();
     let finding = |change: verify::PinChange| {
         let position = change.block.and_then(|block| now.spans.get(&block).copied());
-        let finding = Finding::new(change.rule, change.message).in_file(file).at(position);
+        let mut finding = Finding::new(change.rule, change.message).in_file(file).at(position);
+        finding.address = change.about.and_then(|pattern| pattern.only());
         match change.remedy {
             Some(remedy) => finding.remedied_by(remedy),
             None => finding,
