@@ -24,6 +24,9 @@ const UNMOVED: [Rule; 11] = [
     Rule::ProvenanceMissing,
 ];
 
+/// Why the level that settings state for one of them does not count.
+const NOT_LOWERED: &str = "the settings lower its level for commands that check, not for those that write";
+
 /// What makes the findings of one place complete.
 #[derive(Debug, Clone, Copy)]
 pub struct Completion<'a> {
@@ -60,10 +63,12 @@ impl<'a> Completion<'a> {
             Some(base) => finding.filled(Hole::Revision, base.short()),
             None => finding,
         };
+        let mut stated = self.settings.level(finding.rule.id());
         if self.is_writing && finding.level() == Level::Deny && UNMOVED.contains(&finding.rule) {
+            let is_lower = stated.is_some_and(|level| level < Level::Deny);
+            let finding = if is_lower { finding.remarked(NOT_LOWERED) } else { finding };
             return finding.settled(None);
         }
-        let mut stated = self.settings.level(finding.rule.id());
         if self.is_writing && finding.rule == Rule::RequirementsUnread {
             // Hashes are completed however much was read.
             stated = stated.map(|level| level.min(Level::Warn));
@@ -104,6 +109,19 @@ fn reason(exemption: &Exemption) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_lower_no_refusal_of_a_command_that_writes_and_it_says_so() {
+        let text = "level \"signer-changed\" {\n  is = \"warn\"\n}\n";
+        let settings = crate::settings::decode(text, ".tflock.hcl".as_ref()).unwrap();
+        let found = || Finding::new(Rule::SignerChanged, "x");
+        let checked = Completion::checking(&settings, UNIX_EPOCH).complete(found(), None);
+        assert_eq!((checked.level(), checked.message()), (Level::Warn, "x"));
+        let written = Completion::writing(&settings, UNIX_EPOCH).complete(found(), None);
+        assert!(written.level() == Level::Deny && written.message().contains(NOT_LOWERED), "{written:?}");
+        let unstated = Completion::writing(&Settings::default(), UNIX_EPOCH).complete(found(), None);
+        assert_eq!((unstated.level(), unstated.message()), (Level::Deny, "x"));
+    }
 
     /// The level that circumstances give counts, even if it is that of the rule.
     #[test]
