@@ -82,6 +82,13 @@ fn with_offers(argument: Arg, typed: &Arc<Typed>) -> Arg {
             let near = topics.filter(|name| current.to_str().is_some_and(|current| name.starts_with(current)));
             typed.providers(current).into_iter().chain(near.map(CompletionCandidate::new)).collect()
         })),
+        "COMMAND|TOPIC|RULE" => argument.add(ArgValueCompleter::new(move |current: &OsStr| {
+            let commands = command();
+            let commands = commands.get_subcommands().filter(|below| !below.is_hide_set()).map(clap::Command::get_name);
+            let topics = TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
+            let begun = commands.chain(topics).filter(|name| current.to_str().is_some_and(|it| name.starts_with(it)));
+            begun.map(|name| CompletionCandidate::new(name.to_owned())).collect()
+        })),
         "COMMAND" => {
             let all = command();
             let names: Vec<String> = all.get_subcommands().map(|below| below.get_name().to_owned()).collect();

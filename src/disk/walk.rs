@@ -19,6 +19,9 @@ use crate::path::worktree::WorkTree;
 
 const FILE_NAME: &str = ".gitignore";
 
+/// Where Linux shows the state of the machine. No repository is there, and a search would not end soon.
+const OF_SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 /// The most bytes of an ignore file. To look up a path takes time in proportion to the patterns.
 const MOST: usize = 64 << 10;
 
@@ -82,8 +85,9 @@ impl Walk {
             let path = way.join(&name);
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => {
-                    let is_skipped =
-                        name == Path::new(".git") || options.skipped.iter().any(|skipped| name == **skipped);
+                    let is_skipped = name == Path::new(".git")
+                        || options.skipped.iter().any(|skipped| name == **skipped)
+                        || is_of_system(&place.join(&name));
                     if !is_skipped && !is_ignored(&name, true) {
                         ahead.push((path, patterns.clone()));
                     }
@@ -94,6 +98,10 @@ impl Walk {
             }
         }
     }
+}
+
+fn is_of_system(directory: &Path) -> bool {
+    OF_SYSTEM.iter().any(|of_system| directory == Path::new(of_system))
 }
 
 struct WalkedDirectory {

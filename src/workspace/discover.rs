@@ -195,9 +195,9 @@ pub fn below(directory: &Path) -> Option<Step> {
     }
 }
 
-/// True if a lock file is in a directory or below it.
+/// True if a lock file or configuration is in a directory or below it.
 pub fn has_root_modules(directory: &Path) -> bool {
-    below::survey(directory, None).is_ok_and(|survey| survey.places.iter().any(SurveyedDirectory::has_lock))
+    below::survey(directory, None).is_ok_and(|survey| !survey.places.is_empty())
 }
 
 /// True if a directory has neither lock file nor configuration, but root modules below it.

@@ -101,6 +101,44 @@ fn above_root_modules_the_option_is_named() {
     }
 }
 
+/// `why` and `explain` look below as `list` does, also into what has no lock file yet.
+#[test]
+fn what_requires_a_provider_is_found_below() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    let gadget = MAIN.replace("acme/widget", "acme/gadget");
+    workspace.write("env/new/main.tf", &gadget.replacen("terraform {", "terraform {\n  backend \"local\" {}", 1));
+    let addr = format!("{}/acme/gadget", registry.host());
+    let run = workspace.tflock(&registry, ["why", "-r", &addr]).ended_with(0);
+    assert!(run.stdout.contains("env/new/main.tf:4"), "{run}");
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = workspace.tflock(&registry, ["explain", &widget]).ended_with(0);
+    assert!(run.stderr.contains("as with -r") && run.stdout.contains("1.1.0"), "{run}");
+    let hash = workspace.read(&format!("env/a/{LOCK}"));
+    let hash = hash.split('"').find(|part| part.starts_with("h1:")).unwrap();
+    let run = workspace.tflock(&registry, ["explain", hash]).ended_with(0);
+    assert!(run.stdout.contains("acme/widget"), "{run}");
+}
+
+/// Files are named from the top of the repository, also those of constraints that hold a release back.
+#[test]
+fn places_are_those_of_the_repository() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    let registry = registry.release("acme/widget", "2.0.0", &["linux_amd64"]);
+    let run = workspace.tflock(&registry, ["upgrade", "-r", "--dry-run", "--format", "json"].iter().chain(&PLATFORM));
+    let document = run.json();
+    let held: Vec<&serde_json::Value> = document["roots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|root| root["findings"].as_array().unwrap())
+        .filter(|finding| finding["rule"] == "held-back")
+        .map(|finding| &finding["file"])
+        .collect();
+    assert_eq!(held, ["env/a/main.tf", "env/b/main.tf"], "{run}");
+}
+
 #[test]
 fn a_failed_query_is_never_up_to_date() {
     let registry = registry();

@@ -39,7 +39,7 @@ fn place() -> Workspace {
 }
 
 /// What was typed, and words that must be offered and must not.
-const ROWS: [(&str, &[&str], &[&str]); 15] = [
+const ROWS: [(&str, &[&str], &[&str]); 17] = [
     ("", &["lock", "verify", "trust"], &["notes.txt", "live"]),
     ("ver", &["verify", "version"], &["lock"]),
     ("trust ro", &["rotate"], &["add"]),
@@ -47,6 +47,8 @@ const ROWS: [(&str, &[&str], &[&str]); 15] = [
     ("verify --format gi", &["github", "gitlab"], &["human"]),
     ("explain signer-", &["signer-changed", "signer-denied"], &["lock-syntax", "notes.txt"]),
     ("explain env", &["environment"], &["notes.txt"]),
+    ("help up", &["upgrade"], &["lock", "notes.txt"]),
+    ("help sett", &["settings"], &["lock", "notes.txt"]),
     ("why w", &["widget"], &["twin", "notes.txt"]),
     ("upgrade acme/", &["acme/widget"], &["acme/gadget"]),
     ("upgrade exa", &["example.com/acme/twin"], &["widget"]),

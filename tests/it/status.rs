@@ -140,9 +140,12 @@ fn the_next_command_leads_from_state_to_state() {
 #[test]
 fn the_program_alone_shows_it_where_root_modules_are() {
     let (workspace, registry) = (repository(), registry());
-    // Without a lock file, the commands are shown.
-    let run = workspace.tflock(&registry, [""; 0]).ended_with(2);
-    assert!(run.stdout.contains("Everyday") || run.stderr.contains("Everyday"), "{run}");
+    // Without a lock file it names what writes them.
+    let alone = workspace.tflock(&registry, [""; 0]).ended_with(0);
+    assert_eq!(alone.stdout, status(&workspace, &registry).stdout);
+    let new = Workspace::with_files(&[("main.tf", &*MAIN.replace("backend \"local\" {}", ""))]);
+    let run = new.tflock(&registry, [""; 0]).ended_with(2);
+    assert!(run.stderr.contains("`tflock lock") && !run.stderr.contains("Everyday"), "{run}");
     workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
     let alone = workspace.tflock(&registry, [""; 0]).ended_with(0);
     assert_eq!(alone.stdout, status(&workspace, &registry).stdout);

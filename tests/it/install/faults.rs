@@ -291,6 +291,7 @@ fn root_modules_are_independent() {
     let run = workspace.tflock(&registry, ["install", "-r", "--platform=linux_amd64"]).ended_with(2);
     assert!(place(&workspace, &registry, "a").is_dir(), "{run}");
     assert!(run.stdout.contains("installed 1 provider in 1 root module"), "{run}");
+    assert!(run.stdout.contains("failed in 2 root modules"), "{run}");
     assert!(run.stderr.contains("b/.terraform.lock.hcl") && run.stderr.contains("c/.terraform"), "{run}");
 }
 
