@@ -40,6 +40,13 @@ pub struct Addition {
 }
 
 impl Addition {
+    /// The same; with `no_lock` of the configuration only.
+    #[must_use]
+    pub fn without_lock(mut self, no_lock: bool) -> Self {
+        self.flags.no_lock |= no_lock;
+        self
+    }
+
     pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
         ProviderAddr::parse(&self.source, dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use super::shared::sharing::name_sharers;
 use super::shared::sources::PackageSources;
 use super::shared::targets::Targets;
+use addition::Addition;
 use job::{LockJob, RootState};
 use request::{LockRequest, Preparation, RootRepair, WriteMode};
 use same_versions::SameVersions;
@@ -205,7 +206,9 @@ impl LockRoots<'_> {
             Preparation::Add(additions) => {
                 let left = requirements::left_to_atmos(root, additions);
                 root.prepared.no_lock = self.session.request.no_lock || left.is_some();
-                requirements::add(root, additions)?;
+                let additions: Vec<Addition> =
+                    additions.iter().map(|addition| addition.clone().without_lock(root.prepared.no_lock)).collect();
+                requirements::add(root, &additions)?;
                 if !root.prepared.no_lock {
                     notes.extend(requirements::others_without_entry(root));
                 }

@@ -32,7 +32,7 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(dialect)?;
-        if !root.prepared.no_lock {
+        if !addition.flags.no_lock {
             remember(root, &addr);
         }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
@@ -47,7 +47,7 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
                 Err(error) => return Err(root.settings().placed(error.into())),
             }
         }
-        if !root.prepared.no_lock {
+        if !addition.flags.no_lock {
             keep_locked(root, &addr, addition)?;
         }
         // An existing requirement may turn out to be the new one; it applies until then.
@@ -61,11 +61,11 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
         }
         pending.push((addr, addition.clone()));
     }
-    let locked = pending.iter().filter(|_| !root.prepared.no_lock);
+    let locked = pending.iter().filter(|(_, addition)| !addition.flags.no_lock);
     let only = locked.map(|(addr, _)| addr.clone()).collect();
     let edits = editable(edit::edits_between(&files, &edited), root.settings())?;
     root.intent.only = Some(only);
-    if !root.prepared.no_lock && additions.iter().any(Addition::wants_version) {
+    if additions.iter().any(Addition::wants_version) {
         root.prepared.pending = Some(Pending { files, dialect, additions: pending });
     } else {
         root.edit(edits);
@@ -73,11 +73,12 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     Ok(())
 }
 
-/// That a directory has lock files of Atmos instances alone, so it lacks no other one; `None` elsewhere, and where only the lock
-/// file is to change.
+/// That a directory has lock files of Atmos instances alone, so it lacks no other one; `None` elsewhere, and where the lock file is
+/// what is to change or to select a version.
 pub(super) fn left_to_atmos(root: &LockRoot, additions: &[Addition]) -> Option<Step> {
     let settings = root.settings();
-    if settings.lock_file().exists() || additions.iter().any(|addition| addition.flags.lock_only) {
+    let is_wanted = additions.iter().any(|addition| addition.flags.lock_only || addition.flags.pin);
+    if is_wanted || settings.lock_file().exists() {
         return None;
     }
     let names = files::names_in(&settings.root);
