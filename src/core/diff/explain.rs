@@ -69,23 +69,26 @@ pub fn explain(change: &Change) -> Explanation {
         consequence.push_str(remark);
     }
     let callers = callers(&change.callers);
-    let cause =
-        if callers.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), callers.join("; ")) };
+    let cause = match (callers.is_empty(), cause.is_empty()) {
+        (true, _) => cause,
+        (false, true) => format!("{}.", callers.join("; ")),
+        (false, false) => format!("{}: {}.", cause.trim_end_matches('.'), callers.join("; ")),
+    };
     Explanation { warning: warning(&against(change)), cause, consequence }
 }
 
-/// Who signed before and who signs now, where that speaks against a change of the release; `None` if it does not.
+/// Who signed before and who signs now, where that speaks against a change of the release, and as far as it is known; `None` if it
+/// does not speak against it.
 fn signers(change: &Change) -> Option<String> {
     objection(change)?;
     let is_release =
         matches!(change.kind, ChangeKind::Added | ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
     let now = change.signer.as_ref().filter(|_| is_release)?;
-    let now = format!("The release is {}", signed_by(now));
-    let before = &change.signers_before;
+    let (now, before) = (signed_by(now), &change.signers_before);
     Some(match before.len() {
-        0 => format!("{now}."),
-        1 if before.contains(&Signer::Unsigned) => format!("{now}; before, releases were not signed."),
-        _ => format!("{now}; before, releases were signed by {}.", listed(before)),
+        0 => String::new(),
+        1 if before.contains(&Signer::Unsigned) => format!("Releases were not signed before; this one is {now}."),
+        _ => format!("Releases were signed by {} before; this one is {now}.", listed(before)),
     })
 }
 
