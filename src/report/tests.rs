@@ -65,6 +65,8 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         signer: None,
         position: None,
         standing: Standing::default(),
+        signers_before: std::collections::BTreeSet::new(),
+        publisher_denied: None,
         identical: false,
         identity: None,
         link: None,
