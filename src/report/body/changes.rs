@@ -274,8 +274,11 @@ fn remembered(made: &MadeChanges<'_>, style: Style) -> String {
             signers.entry((would, signed_by(signer) + &known)).or_default().insert(style.addr(addr));
         }
     }
+    // By provider; the order of fingerprints says nothing.
+    let mut lines: Vec<_> = signers.into_iter().map(|((would, signed), addrs)| (addrs, would, signed)).collect();
+    lines.sort();
     let mut text = String::new();
-    for ((would, signed), addrs) in signers {
+    for (addrs, would, signed) in lines {
         let addrs = addrs.into_iter().collect::<Vec<_>>().join(", ");
         let line = format!("{would}remembered: {}: {addrs}", printable(&signed));
         let _ = writeln!(text, "{}", flow(0, &line, style));
