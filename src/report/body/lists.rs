@@ -11,7 +11,7 @@ use crate::outcome::{
 };
 use crate::platform::Platform;
 use crate::report::body::packages;
-use crate::report::groups::{RootSummary, among, grouped, kinds, root_modules, shared_items};
+use crate::report::groups::{RootSummary, grouped, kinds, root_modules_of, shared_items};
 use crate::report::layout::Table;
 use crate::report::parts::{Part, TextLine, lines};
 use crate::report::shown;
@@ -123,8 +123,9 @@ fn total(outcome: &Outcome) -> Option<Part> {
         _ => format!("{providers}, {several} of them in several versions"),
     };
     let roots: BTreeSet<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
-    let kinds = among(&kinds(outcome));
-    let total = if kinds.is_empty() { total } else { format!("{total}, in {}{kinds}", root_modules(roots.len())) };
+    let kinds = kinds(outcome);
+    let total =
+        if kinds.is_empty() { total } else { format!("{total}, in {}", root_modules_of(&kinds, roots.len(), "")) };
     Some(lines([String::new(), total]))
 }
 
