@@ -68,7 +68,7 @@ fn is_clean(page: &Page<'_>) {
 fn the_page_of_a_repository_is_filtered_sorted_printed_and_read_aloud() {
     let workspace = monorepo(6);
     let text = shown(&workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout);
-    for needed in ["default-src 'none'", "module.net in 3 root modules", "live/app0005", "registry.terraform.io"] {
+    for needed in ["default-src 'none'", "module.net in live/app0000", "live/app0005", "registry.terraform.io"] {
         assert!(text.contains(needed) != (needed == "registry.terraform.io"), "{needed}: {text}");
     }
     assert!(!text.contains("http://") && !text.contains("https://"), "{text}");
@@ -117,7 +117,7 @@ fn findings_lead_to_what_their_rule_means() {
     let text = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "html"]).ended_with(1).stdout;
     for needed in [
         "id=\"finding-1\"",
-        "module.net in 2 root modules",
+        "module.net in live/app0000",
         "href=\"#rule-entry-missing\"",
         "<article id=\"rule-entry-missing\">",
         "<strong>Next:</strong>",
@@ -187,7 +187,8 @@ fn root_modules_that_require_the_same_are_one_line_of_the_drawing() {
     workspace.write("live/app0000/main.tf", &main.replacen("required_providers {", more, 1));
     let page = workspace.tflock(None, ["list", "-r", "--format", "html"]).ended_with(0).stdout;
     let drawing = page.split_once("<svg").unwrap().1;
-    assert!(drawing.contains(">3 root modules<") && drawing.contains(">1 root module<"), "{drawing}");
+    let lines = [">live/app0001, live/app0002, live/app0003<", ">live/app0000<"];
+    assert!(lines.iter().all(|line| drawing.contains(line)), "{drawing}");
 }
 
 #[test]
