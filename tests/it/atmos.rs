@@ -123,6 +123,7 @@ fn a_directory_of_instances_alone_lacks_no_lock_file() {
         assert_eq!(workspace.read(INSTANCE), before, "{run}");
     }
     gate(&workspace, &registry, &["-r"]).ended_with(0);
+    drop(std::fs::remove_file(workspace.path(&format!("app/{LOCK}"))));
     // A new requirement makes none either, unless the lock file is what is to change.
     let add = ["add", "-C", "app", "{{registry}}/acme/gadget"].map(|it| it.replace("{{registry}}", &registry.host()));
     let replace = |more: &str| workspace.tflock(&registry, add.iter().map(String::as_str).chain([more]));

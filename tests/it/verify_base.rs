@@ -391,7 +391,7 @@ fn a_new_provider_with_its_pin_is_a_first_use() {
     assert!(workspace.read(TRUST).contains("acme/new"));
     let run = gate(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(rules(&run, "warn"), ["pin-added".to_owned()].into(), "{run}");
-    assert!(run.stdout.contains(&format!("\"address\":\"{}/acme/new\"", registry.host())), "{run}");
+    assert!(run.stdout.contains(&format!("\"address\": \"{}/acme/new\"", registry.host())), "{run}");
     // Without its pin no signer is remembered.
     workspace.git(["checkout", "--quiet", "--", TRUST]);
     let run = gate(&workspace, &registry, &[]).ended_with(3);
