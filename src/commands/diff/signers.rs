@@ -158,7 +158,7 @@ pub(crate) fn packages(
         }
         known.releases.insert(key, knowledge);
         // Which platforms the old version covered is a question of contents that earlier runs have seen.
-        if let Some(old) = change.old.as_ref().filter(|_| !is_same_version(change)) {
+        if let Some(old) = change.old.as_ref().filter(|_| !is_same_version(change) || change.moved_from.is_some()) {
             let key = (change.moved_from.as_ref().unwrap_or(&change.address).clone(), old.version.clone());
             let before = trust.attested(&key.0, self::knowledge(&key, releases, cache, now), cache);
             known.releases.insert(key, before);
