@@ -135,12 +135,13 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<ReadRoots, Error> {
     let targets = Targets::with_instances(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
-    let opened = open(&targets, None, &services.scope)?.whole();
+    let opened = open(&targets, None, &services.scope)?.roots;
     let (mut roots, mut errors): (Vec<(PathBuf, GateRoot)>, Vec<Error>) = (Vec::new(), Vec::new());
     for (path, root) in opened {
         match root {
             Ok(root) => {
-                // An unreadable lock file must not be passed over in silence.
+                // What cannot be read must not be passed over in silence; what can be is explained.
+                errors.extend(root.unread().filter(|_| root.settings().lock_file().exists()).cloned());
                 errors.extend(root.decoded().err());
                 roots.push((path, root));
             }

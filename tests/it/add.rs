@@ -345,6 +345,7 @@ fn an_unfinished_merge_is_named() {
 
 /// Layouts of `testdata/edits`, end to end; unit tests check that `terraform fmt` accepts them.
 #[test]
+#[ignore = "long"]
 fn every_layout() {
     let registry = registry().standing_for("registry.terraform.io").release("acme/widget", "1.4.2", &["linux_amd64"]);
     let folder = std::path::Path::new(TESTDATA).join("edits");

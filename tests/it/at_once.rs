@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::support::extent::times;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -103,12 +104,8 @@ fn pins_of_one_repository() {
 }
 
 /// The run starts over if an editor writes while it waits for a server.
-/// How many rounds of commands use one cache side by side; `TFLOCK_TEST_ROUNDS` for more.
-fn rounds() -> usize {
-    std::env::var("TFLOCK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
-}
-
 #[test]
+#[ignore = "long"]
 fn what_is_pruned_meanwhile_is_read_or_fetched_again() {
     let here = tflock_core::platform::Platform::host().to_string();
     let platforms = [here.as_str(), "plan9_amd64"];
@@ -126,7 +123,7 @@ fn what_is_pruned_meanwhile_is_read_or_fetched_again() {
     workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(0);
     let runs: Vec<_> =
         ["install -r", "verify -r", "lock -r", "install -r"].into_iter().chain(["cache prune"; 5]).map(words).collect();
-    for round in 0..rounds() {
+    for round in 0..times(20) {
         for root in &roots {
             let _ = std::fs::remove_dir_all(workspace.path(&format!("{root}/.terraform")));
         }

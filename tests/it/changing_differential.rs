@@ -38,6 +38,7 @@ fn host() -> String {
 
 /// From the same lock file both tools come to the same one.
 #[test]
+#[ignore = "long"]
 fn upgrade_selects_what_init_upgrade_selects() {
     let registry = registry();
     for (before, after) in [
@@ -82,6 +83,7 @@ fn one_version_is_what_an_exact_constraint_selects() {
 }
 
 #[test]
+#[ignore = "long"]
 fn lock_is_what_providers_lock_writes() {
     let registry = registry();
     for constraints in [["~> 1.0", ">= 1.0"], ["~> 1.2.0, >= 1.0", "!=1.0"], ["2.0.0-beta1", "<2.0,>0.9"]] {
@@ -102,6 +104,7 @@ fn lock_is_what_providers_lock_writes() {
 
 /// After `add` there is nothing left to do for `init` and `fmt`.
 #[test]
+#[ignore = "long"]
 fn what_add_writes_is_complete() {
     let registry = registry();
     for (main, what, more) in [

@@ -134,6 +134,7 @@ fn judged(name: &str, seen: &Seen, verdict: &str, code: i32) {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_bot_raises_one_provider_in_sixty_root_modules() {
     let registry = registry();
     let constraint = |number: usize, version: &str| CONSTRAINTS[number % CONSTRAINTS.len()].replace('V', version);

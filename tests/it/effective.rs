@@ -179,6 +179,7 @@ fn fill(text: &str, registry: &Registry) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn each_setting_does_something() {
     let main =
         "terraform {\n  required_providers {\n    widget = {\n      source = \"HOST/acme/widget\"\n    }\n  }\n}\n";

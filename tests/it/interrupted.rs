@@ -1,7 +1,4 @@
 //! Ctrl-C and SIGTERM: nothing begins after the signal, no answer is waited for, and the message counts what was written.
-//!
-//! `TFLOCK_TEST_INTERRUPTS` says how many runs are interrupted at a random moment, a few by default;
-//! `TFLOCK_TEST_INTERRUPTS_FROM` is another beginning of the moments.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +10,7 @@ use crate::killed::{files, is_leftover, restore};
 use crate::lock_network::wait_until;
 use crate::modules::git::Repository;
 use crate::support::dice::Dice;
+use crate::support::extent::seeds;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::workspace::Workspace;
 
@@ -20,9 +18,6 @@ const ROOTS: usize = 6;
 const LOCK: &str = ".terraform.lock.hcl";
 const TRUST: &str = ".tflock.trust.hcl";
 const BOTH: [&str; 4] = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
-
-/// The tests below share the runs.
-const TESTS: u64 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signal {
@@ -166,9 +161,8 @@ fn whole(workspace: &Workspace) -> BTreeMap<String, String> {
 
 /// Interrupts runs of a command at any moment, each begun from the same files.
 fn interrupted_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str]) {
-    let rounds = std::env::var("TFLOCK_TEST_INTERRUPTS").map_or(2, |text| text.parse::<u64>().unwrap().div_ceil(TESTS));
-    let from: u64 = std::env::var("TFLOCK_TEST_INTERRUPTS_FROM").map_or(0, |text| text.parse().unwrap());
-    let mut dice = Dice::of(from);
+    let rounds = seeds(2);
+    let mut dice = Dice::of(rounds.start);
     let old = whole(workspace);
     forget(workspace);
     let began = Instant::now();
@@ -177,7 +171,7 @@ fn interrupted_at_any_moment(workspace: &Workspace, registry: &Registry, args: &
     let new = whole(workspace);
     assert_ne!(old, new);
     let (mut hit, mut between) = (0, 0);
-    for round in 0..rounds {
+    for round in 0..rounds.end - rounds.start {
         restore(workspace, &old);
         forget(workspace);
         let signal = if round % 2 == 0 { Signal::Interrupt } else { Signal::Terminate };
@@ -210,7 +204,7 @@ fn interrupted_at_any_moment(workspace: &Workspace, registry: &Registry, args: &
         workspace.tflock(registry, args).ended_with(0);
         assert_eq!(whole(workspace), new, "round {round}");
     }
-    let said = format!("{}: {hit} of {rounds} runs were interrupted, {between} between two files\n", args[0]);
+    let said = format!("{}: {hit} of {} runs were interrupted, {between} between two files\n", args[0], rounds.end - rounds.start);
     let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
 }
 

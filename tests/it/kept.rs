@@ -84,6 +84,7 @@ fn files(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
 /// What is no regular file in the cache counts as missing, and is not opened: a pipe would wait, and a device never ends.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn special_files_in_the_cache_count_as_missing() {
     type Change = fn(&std::path::Path);
     let changes: [(&str, Change); 4] = [

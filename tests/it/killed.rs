@@ -1,7 +1,4 @@
 //! Runs that are killed at any moment: every file is the old one or the new one, and a second run completes.
-//!
-//! `TFLOCK_TEST_KILLS` says how many runs are killed, a few by default. `TFLOCK_TEST_KILLS_FROM` is another
-//! beginning of the moments.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -10,23 +7,15 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::support::dice::Dice;
+use crate::support::extent::seeds;
 use crate::support::keys;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-const FEW: u32 = 40;
-
 const SIGKILL: i32 = 9;
-
-/// The commands below share the runs.
-const COMMANDS: u32 = 5;
 
 const TRUST: &str = ".tflock.trust.hcl";
 const LOCK: &str = ".terraform.lock.hcl";
-
-fn kills() -> u32 {
-    std::env::var("TFLOCK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW)
-}
 
 /// The files of a work tree by their paths; `.git` is none of them.
 pub(crate) fn files(workspace: &Workspace) -> BTreeMap<String, String> {
@@ -100,10 +89,10 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
     let usual = began.elapsed();
     let new = files(workspace);
     assert_ne!(old, new);
-    let from: u64 = std::env::var("TFLOCK_TEST_KILLS_FROM").map_or(0, |text| text.parse().unwrap());
-    let (mut dice, mut mixed) = (Dice::of(from), 0);
+    let rounds = seeds(8);
+    let (mut dice, mut mixed) = (Dice::of(rounds.start), 0);
     let mut hit = 0;
-    for round in 0..kills() / COMMANDS {
+    for round in 0..rounds.end - rounds.start {
         restore(workspace, &old);
         let moment = if round == 0 {
             // The one of which it is certain that it hits.
@@ -156,6 +145,7 @@ fn registry() -> Registry {
 }
 
 #[test]
+#[ignore = "long"]
 fn upgrade_everywhere() {
     let registry = registry();
     let old = requires(&[("widget", "1.0.0")]);

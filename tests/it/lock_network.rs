@@ -94,6 +94,7 @@ fn a_connection_that_breaks() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_slow_registry_is_given_up() {
     let registry = widget().answers(Endpoint::Versions, Answer::slow(Duration::from_secs(3600)));
     let run = workspace().env("TF_REGISTRY_CLIENT_TIMEOUT", "1").tflock(&registry, LOCK).ended_with(4);

@@ -3,8 +3,7 @@
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "what tests of Linux alone use"))]
 
 mod add;
-mod advised;
-mod advised_worlds;
+mod advice;
 mod altered;
 mod arrows;
 mod at_once;
@@ -24,7 +23,6 @@ mod example;
 mod fixture;
 mod functions;
 mod fuzzed;
-mod hinted;
 mod ignored;
 mod index;
 #[cfg(feature = "cloud")]

@@ -187,6 +187,7 @@ type Damage<'a> = &'a dyn Fn(&[u8]) -> Option<Vec<u8>>;
 /// What is wrong with a package concerns the root modules that lock it, and the command that is printed repairs it, whatever
 /// root modules and platforms the check was about.
 #[test]
+#[ignore = "long"]
 fn the_remedy_of_a_check_restores_the_package() {
     let registry = widget_and_gadget().standing_for("registry.terraform.io");
     let requires = |name: &str| {

@@ -74,6 +74,7 @@ fn commit(workspace: &Workspace) {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_command_fits_one_screen() {
     let workspace = monorepo();
     let registry = release(Registry::start(), "1.0.0");

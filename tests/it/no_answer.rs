@@ -79,6 +79,7 @@ fn asked(endpoint: Endpoint, answer: &Answer, commands: &[&[&str]]) -> usize {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_page_is_no_document_for_any_command() {
     let page = Answer::html();
     let documents = [
@@ -96,6 +97,7 @@ fn a_page_is_no_document_for_any_command() {
 }
 
 #[test]
+#[ignore = "long"]
 fn another_shape_is_no_document_for_any_command() {
     side_by_side(&[Endpoint::Discovery, Endpoint::Versions, Endpoint::Download], |endpoint| {
         for (at, shape) in SHAPES.iter().enumerate() {
@@ -107,6 +109,7 @@ fn another_shape_is_no_document_for_any_command() {
 }
 
 #[test]
+#[ignore = "long"]
 fn nor_for_a_mirror() {
     let mut registry = registry();
     let workspace = workspace(&registry);
@@ -127,6 +130,7 @@ fn nor_for_a_mirror() {
 
 /// Modules: their requirements are unknown, so everything is.
 #[test]
+#[ignore = "long"]
 fn nor_for_modules() {
     let files = [(
         "main.tf",

@@ -113,6 +113,7 @@ fn is_empty(directory: &Path) -> bool {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_command_does_its_work_without_a_cache() {
     let (registry, world) = world();
     let fill = |words: &str| -> Vec<String> {

@@ -48,6 +48,7 @@ fn lock(workspace: &Workspace, registry: &Registry) -> crate::support::run::Run 
 type Plant = fn(&Workspace);
 
 #[test]
+#[ignore = "long"]
 fn the_repository_of_another_user_decides_nothing() {
     if !has_second_user() {
         return;
@@ -263,6 +264,7 @@ fn no_umask_opens_what_is_written() {
 
 /// What was open to others is not used, whichever part it is, and stays as it is.
 #[test]
+#[ignore = "long"]
 fn what_others_could_write_to_is_no_cache() {
     let (registry, workspace) = everything();
     for step in STEPS {
@@ -331,6 +333,7 @@ fn a_forged_pair_is_not_written() {
 
 /// A link in the cache leads nowhere: nothing behind it is read, removed or emptied.
 #[test]
+#[ignore = "long"]
 fn links_in_the_cache_are_not_followed() {
     let (registry, workspace) = everything();
     for step in &STEPS[..3] {

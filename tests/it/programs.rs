@@ -136,6 +136,7 @@ fn is_affected(found: &BTreeSet<String>) -> bool {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_program_of_a_package_is_read() {
     let registry = registry();
     let mut wrong = Vec::new();
@@ -159,6 +160,7 @@ fn every_program_of_a_package_is_read() {
 
 /// What is downloaded, what is in the package store and what is installed says the same.
 #[test]
+#[ignore = "long"]
 fn programs_are_the_same_wherever_they_are_read() {
     let registry = registry();
     for (at, (files, _)) in PACKAGES.iter().enumerate() {
@@ -186,6 +188,7 @@ fn programs_are_the_same_wherever_they_are_read() {
 
 /// Whichever program brings a module, and whichever had it before.
 #[test]
+#[ignore = "long"]
 fn a_change_adds_what_no_program_had_before() {
     const BOTH: Files = &[("terraform-provider-widget", Clean), ("libexec/real", Affected)];
     const SWAPPED: Files = &[("terraform-provider-widget", Affected), ("libexec/real", Clean)];

@@ -149,6 +149,7 @@ fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
 
 /// A reason that a change adds would settle the later changes by that key.
 #[test]
+#[ignore = "long"]
 fn a_change_that_adds_a_reason_is_judged_itself() {
     let registry = registry();
     let good = keys::GOOD.fingerprint();

@@ -148,6 +148,7 @@ fn text_with(pair: &Pair, token: &str) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn each_reason_is_raised_by_one_token() {
     let registry = honest().module("acme/net/lab", "1.0.0", &[("main.tf", "")]);
     for pair in &PAIRS {

@@ -72,6 +72,7 @@ fn texts(folder: &Path, endings: &[&str]) -> (String, String) {
 }
 
 #[test]
+#[ignore = "long"]
 fn each_rule_is_raised_by_the_program_and_by_a_test() {
     let (product, of_product) = texts(&top().join("src"), &[".rs", ".snap"]);
     let (_, of_commands) = texts(&top().join("tests"), &[".rs", ".snap"]);

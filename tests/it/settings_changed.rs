@@ -37,6 +37,7 @@ const CHANGES: &[(&str, bool, &str)] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn each_change_is_reported() {
     let registry = honest();
     for (text, is_weaker, keys) in CHANGES {

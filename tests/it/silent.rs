@@ -145,6 +145,7 @@ fn names(rows: &[&[&str]]) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long"]
 fn nothing_is_sent_without_the_network() {
     let wire = Wire::new();
     let mut loud: Vec<String> = Vec::new();

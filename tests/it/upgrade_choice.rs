@@ -99,6 +99,7 @@ fn what_is_chosen_is_raised() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_constraint_is_rewritten_if_that_is_chosen() {
     let registry = registry();
     let workspace = outdated(&registry);
@@ -113,6 +114,7 @@ fn a_constraint_is_rewritten_if_that_is_chosen() {
 }
 
 #[test]
+#[ignore = "long"]
 fn nothing_changes_if_nothing_is_chosen() {
     let registry = registry();
     let workspace = outdated(&registry);

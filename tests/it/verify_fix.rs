@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use tflock_core::dialect::Dialect;
 use tflock_core::lockfile::{LockFile, decode};
 
-use crate::levels::{Scene, book};
+use crate::levels::{Scene, World, book};
+use crate::support::extent::Extent;
 use crate::support::keys;
 use crate::support::locked::{LOCK, MAIN, pinned};
 use crate::support::proposal::{SETTINGS, TRUST, commit, edit, pin};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
+use crate::support::{each_is_right, side_by_side};
 
 /// Platforms of developers' machines, so `terraform init` finds its own.
 const HERE: [&str; 4] = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
@@ -141,35 +143,22 @@ fn repairs(rules: &[&str]) {
 }
 
 #[test]
+#[ignore = "long"]
 fn each_safe_finding_alone() {
     for rule in SAFE {
         repairs(&[rule]);
     }
 }
 
-fn pairs(from: usize) {
+#[test]
+#[ignore = "long"]
+fn safe_findings_in_pairs() {
     let pairs = SAFE.iter().enumerate().flat_map(|(at, one)| SAFE[at + 1..].iter().map(move |other| [*one, *other]));
-    for pair in pairs.skip(from).step_by(3) {
-        repairs(&pair);
-    }
+    side_by_side(&pairs.collect::<Vec<_>>(), |pair| repairs(pair));
 }
 
 #[test]
-fn safe_findings_in_pairs_1() {
-    pairs(0);
-}
-
-#[test]
-fn safe_findings_in_pairs_2() {
-    pairs(1);
-}
-
-#[test]
-fn safe_findings_in_pairs_3() {
-    pairs(2);
-}
-
-#[test]
+#[ignore = "long"]
 fn all_safe_findings_at_once_and_terraform_changes_nothing_afterwards() {
     repairs(&SAFE);
     for rule in SAFE {
@@ -186,57 +175,47 @@ fn all_safe_findings_at_once_and_terraform_changes_nothing_afterwards() {
     }
 }
 
-/// In every world of `levels.txt`: only lock files change, nothing that is recorded goes, and all findings without a safe
-/// remedy are found as before. With and without a base, by turns; with `TFLOCK_TEST_LEVELS`, both in each world.
-fn worlds(from: usize) {
-    let (mut wrong, both) = (Vec::new(), std::env::var("TFLOCK_TEST_LEVELS").is_ok());
-    for (turn, world) in book().worlds.iter().skip(from).step_by(4).enumerate() {
+/// In the worlds of `levels.txt`: only lock files change, nothing that is recorded goes, and all findings without a safe
+/// remedy are found as before. With and without a base, in a short run by turns.
+fn nothing_recorded_goes(extent: Extent) {
+    let book = book();
+    let worlds: Vec<(usize, &World)> = extent.of(&book.worlds, 12).into_iter().enumerate().collect();
+    each_is_right(&worlds, |(turn, world)| {
         let bases = [&[][..], &BASE];
-        for &base in if both { &bases[..] } else { &bases[turn % 2..=turn % 2] } {
+        for &base in if extent == Extent::Long { &bases[..] } else { &bases[turn % 2..=turn % 2] } {
             let scene = Scene::of(world, 0);
             let (registry, workspace) = (scene.registry(), scene.workspace().copied());
             let before = workspace.has(LOCK).then(|| workspace.lock_file());
             let plain = workspace.tflock(registry, ["verify", "--format", "json"].iter().chain(base));
             let run = fix(&workspace, registry, base);
             let after = workspace.tflock(registry, ["verify", "--format", "json"].iter().chain(base));
-            let mut check = |is_so: bool, what: &str| {
-                if !is_so {
-                    wrong.push(format!("{} {base:?}: {what}\n{run}", world.name));
-                }
+            let check = |is_so: bool, what: &str| {
+                if is_so { Ok(()) } else { Err(format!("{} {base:?}: {what}\n{run}", world.name)) }
             };
-            check(run.touched().iter().all(|path| path.ends_with(LOCK)), "another file changed");
-            check(run.code == after.code, "the exit code is not that of `verify` afterwards");
+            check(run.touched().iter().all(|path| path.ends_with(LOCK)), "another file changed")?;
+            check(run.code == after.code, "the exit code is not that of `verify` afterwards")?;
             let mut open = found(&plain).into_iter().filter(|it| !is_safe(it));
             // What the change lost comes back as the base has it.
             let may_go = ["zh-missing", "hashes-dropped", "lock-file-removed"];
-            check(open.all(|it| found(&run).contains(&it) || may_go.contains(&it.0.as_str())), "a finding is gone");
+            check(open.all(|it| found(&run).contains(&it) || may_go.contains(&it.0.as_str())), "a finding is gone")?;
             let is_repairable = found(&plain).iter().any(|it| is_safe(it) || it.0 == "lock-file-removed");
-            check(is_repairable || run.touched().is_empty(), "there was nothing to repair");
+            check(is_repairable || run.touched().is_empty(), "there was nothing to repair")?;
             let lost = before.and_then(|before| lost(&before, &workspace.lock_file()));
-            check(lost.is_none(), "something recorded is gone");
+            check(lost.is_none(), "something recorded is gone")?;
         }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+        Ok(())
+    });
 }
 
 #[test]
-fn nothing_recorded_goes_in_any_world_1() {
-    worlds(0);
+fn nothing_recorded_goes_in_some_worlds() {
+    nothing_recorded_goes(Extent::Short);
 }
 
 #[test]
-fn nothing_recorded_goes_in_any_world_2() {
-    worlds(1);
-}
-
-#[test]
-fn nothing_recorded_goes_in_any_world_3() {
-    worlds(2);
-}
-
-#[test]
-fn nothing_recorded_goes_in_any_world_4() {
-    worlds(3);
+#[ignore = "long"]
+fn nothing_recorded_goes_in_any_world() {
+    nothing_recorded_goes(Extent::Long);
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn silence_proves_nothing_and_is_refused_only_where_a_witness_is_demanded() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_slow_witness_is_not_waited_for() {
     let (registry, other) = (widget(), widget().answers(Endpoint::Download, Answer::slow(Duration::from_secs(60))));
     let workspace = workspace(&registry, &naming(&registry, &[&other.host()]));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::audit::MAIN;
+use crate::support::extent::times;
 use crate::support::packages::Shape;
 use crate::support::proposal::commit;
 use crate::support::registry::Registry;
@@ -59,10 +60,10 @@ fn work(before: &[(impl AsRef<str>, String)], now: &[(impl AsRef<str>, String)],
     taken(&workspace, args).map(|(time, _)| time)
 }
 
-/// Some times a real size, and four times as much: `TFLOCK_TEST_WORK` sets how many times the larger one is.
+/// Some times a real size, and four times as much.
 fn sizes(real: usize) -> [usize; 2] {
-    let times = std::env::var("TFLOCK_TEST_WORK").map_or(100, |times| times.parse().unwrap());
-    [times / 4 * real, times * real]
+    let times = 25 * usize::try_from(times(1)).unwrap();
+    [times * real, 4 * times * real]
 }
 
 /// Four times as much takes about four times the work, somewhat more if it is n log n, and not sixteen times.
@@ -137,6 +138,7 @@ fn many_new_pins_are_no_square() {
 
 /// Names of which large parts are the same, and none is similar to those of another namespace.
 #[test]
+#[ignore = "long"]
 fn many_new_names_are_no_square() {
     let lock = |namespace: &str, count: usize| {
         let entries: String = (0..count).map(|n| entry(&format!("p{n:05}"), 1)).collect();
@@ -150,6 +152,7 @@ fn many_new_names_are_no_square() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_new_providers_are_no_square() {
     let files = |count: usize| {
         let required = |n| format!("    p{n:05} = {{\n      source = \"acme/p{n:05}\"\n    }}\n");
@@ -197,6 +200,7 @@ fn memory(files: &[(String, String)], args: &[&str]) -> Option<u64> {
 /// 10,000 root modules take less than 120 MiB in a release build.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long"]
 fn a_root_module_takes_little_memory() {
     let [few, many] =
         [100, 1_100].map(|count| memory(&root_modules(count, "~> 1.0", 14), &["verify", "-r", "--offline"]));
@@ -216,6 +220,7 @@ fn changed(count: usize) -> [Vec<(String, String)>; 2] {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_changed_files_are_no_square() {
     let run = |count| {
         let [before, now] = changed(count);
@@ -225,6 +230,7 @@ fn many_changed_files_are_no_square() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_differences_are_no_square() {
     let run = |count| {
         let [before, now] = changed(count);
@@ -334,6 +340,7 @@ fn many_module_calls_on_one_line_are_no_square() {
 /// So many mistakes on one line, as files of programs have them.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long"]
 fn mistakes_on_one_line_take_little_memory() {
     const COUNT: usize = 20_000;
     let many = |item: &dyn Fn(usize) -> String| (0..COUNT).map(item).collect::<Vec<_>>().join(",");
@@ -381,6 +388,7 @@ fn the_problems_of_a_file_are_counted() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_settings_are_no_square() {
     let many = |count: usize, item: fn(usize) -> String| (0..count).map(item).collect::<String>();
     let optional = |count| {
@@ -404,6 +412,7 @@ fn many_settings_are_no_square() {
 /// Forty modules, each called three times by the one before, of which the last calls what is not there or cannot be read: a run
 /// that followed each path would not end. What is wrong is said once, or once for each call of the last module.
 #[test]
+#[ignore = "long"]
 fn calls_that_multiply_are_no_power() {
     let calls = |source: &str| {
         (0..3).map(|n| format!("module \"m{n}\" {{\n  source = \"{source}\"\n}}\n")).collect::<Vec<_>>().concat()
@@ -473,6 +482,7 @@ fn the_errors_of_module_calls_are_bounded() {
 }
 
 #[test]
+#[ignore = "long"]
 fn listed_findings_are_bounded() {
     let workspace = Workspace::with_files(&[]);
     for n in 0..3 {
@@ -528,6 +538,7 @@ fn findings_that_are_left_out_are_not_counted() {
 /// As the action runs it: three formats of the same findings.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long"]
 fn the_action_takes_little_memory() {
     let strange = |n| entry(&format!("p{n:05}"), 1).replace("  hashes", "  odd = 1\n  hashes");
     let lock = HEADER.to_owned() + &(0..2_000).map(strange).collect::<String>();
@@ -589,6 +600,7 @@ fn findings_of_one_rule_are_counted() {
 
 /// Each module of a program is looked up, not compared with each advisory.
 #[test]
+#[ignore = "long"]
 fn many_modules_and_advisories_are_no_square() {
     let audited = |count| {
         let registry = Registry::start().release("acme/widget", "2.0.0", &["linux_amd64"]).shaped(Shape::GoWith(count));
@@ -611,6 +623,7 @@ fn many_modules_and_advisories_are_no_square() {
 
 /// Whatever an expression is, its evaluation ends soon, in little memory, and with the limit in the message.
 #[test]
+#[ignore = "long"]
 fn expressions_are_bounded() {
     const MOST: u64 = 400 << 10;
     let locals = |lines: String| format!("locals {{\n  l0 = \"ab\"\n{lines}}}\n");

@@ -1,17 +1,16 @@
 //! What `lock` and `merge` write, `verify` passes: over registries that lie, and over branches that are merged.
-//!
-//! `TFLOCK_TEST_WORLDS` says how many worlds are made, a few by default.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::support::dice::Dice;
+use crate::support::extent::Extent;
 use crate::support::keys;
 use crate::support::packages::Shape;
 use crate::support::registry::{Flaw, Registry};
 use crate::support::run::Run;
+use crate::support::side_by_side;
 use crate::support::workspace::Workspace;
-
-const FEW: u64 = 24;
 
 const LOCK: &str = ".terraform.lock.hcl";
 const WIDGET: &str = "acme/widget";
@@ -38,12 +37,6 @@ const FLAWS: [Flaw; 16] = [
 
 const SHAPES: [Shape; 5] =
     [Shape::Deflated, Shape::DuplicateEntry, Shape::DirectoryEntries, Shape::NoProgram, Shape::Escaping];
-
-/// Every third world, from one of the first three on: no test is to take long.
-fn worlds(from: u64) -> Vec<u64> {
-    let count = std::env::var("TFLOCK_TEST_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
-    (from..count).step_by(3).collect()
-}
 
 /// A registry with up to three lies.
 fn hostile(dice: &mut Dice) -> Registry {
@@ -103,10 +96,10 @@ fn passes(workspace: &Workspace, registry: &Registry, story: &[String]) {
     }
 }
 
-fn what_lock_writes_verify_passes(from: u64) {
-    let mut written = 0;
-    for world in worlds(from) {
-        let mut dice = Dice::of(world);
+fn what_lock_writes_verify_passes(extent: Extent) {
+    let (worlds, written) = (extent.seeds(4, 24), AtomicUsize::new(0));
+    side_by_side(&worlds, |world| {
+        let mut dice = Dice::of(*world);
         let registry = hostile(&mut dice);
         let workspace = root(&registry, &mut dice);
         let mut story = vec![format!("world {world}")];
@@ -117,22 +110,22 @@ fn what_lock_writes_verify_passes(from: u64) {
             story.push(format!("{args:?}: {:?}", run.code));
             // A run that writes nothing may have sent no request, so it proves nothing.
             if run.code == Some(0) && run.touched().contains(&LOCK) {
-                written += 1;
+                written.fetch_add(1, Relaxed);
                 passes(&workspace, &registry, &story);
             }
         }
-    }
-    assert!(written > worlds(from).len() / 3, "{written}");
+    });
+    assert!(written.into_inner() > worlds.len() / 3);
 }
 
 /// Two branches, each with a lock file that some command wrote, are merged by the driver or from the conflict that git
 /// leaves; what is no conflict passes.
-fn what_merge_writes_verify_passes(from: u64) {
+fn what_merge_writes_verify_passes(extent: Extent) {
     let program = Path::new(env!("CARGO_BIN_EXE_tflock")).parent().unwrap().display();
     let path = format!("{program}:/usr/bin:/bin");
-    let mut merged = 0;
-    for world in worlds(from) {
-        let mut dice = Dice::of(world);
+    let (worlds, merged) = (extent.seeds(4, 24), AtomicUsize::new(0));
+    side_by_side(&worlds, |world| {
+        let mut dice = Dice::of(*world);
         let registry =
             ["1.0.0", "1.1.0"].iter().fold(Registry::start(), |it, version| it.release(WIDGET, version, &PLATFORMS));
         let entry = |name: &str, more: &str| {
@@ -164,41 +157,33 @@ fn what_merge_writes_verify_passes(from: u64) {
             let run = workspace.tflock(None, ["merge", "--resolve", LOCK]);
             assert!(matches!(run.code, Some(0 | 1)), "{story:?}: {run}");
             if run.code == Some(1) {
-                continue;
+                return;
             }
         }
-        merged += 1;
+        merged.fetch_add(1, Relaxed);
         passes(&workspace, &registry, &story);
-    }
-    assert!(merged > worlds(from).len() / 2, "{merged}");
+    });
+    assert!(merged.into_inner() > worlds.len() / 2);
 }
 
 #[test]
-fn what_lock_writes_verify_passes_1() {
-    what_lock_writes_verify_passes(0);
+fn what_lock_writes_in_some_worlds_verify_passes() {
+    what_lock_writes_verify_passes(Extent::Short);
 }
 
 #[test]
-fn what_lock_writes_verify_passes_2() {
-    what_lock_writes_verify_passes(1);
+#[ignore = "long"]
+fn what_lock_writes_in_all_worlds_verify_passes() {
+    what_lock_writes_verify_passes(Extent::Long);
 }
 
 #[test]
-fn what_lock_writes_verify_passes_3() {
-    what_lock_writes_verify_passes(2);
+fn what_merge_writes_in_some_worlds_verify_passes() {
+    what_merge_writes_verify_passes(Extent::Short);
 }
 
 #[test]
-fn what_merge_writes_verify_passes_1() {
-    what_merge_writes_verify_passes(0);
-}
-
-#[test]
-fn what_merge_writes_verify_passes_2() {
-    what_merge_writes_verify_passes(1);
-}
-
-#[test]
-fn what_merge_writes_verify_passes_3() {
-    what_merge_writes_verify_passes(2);
+#[ignore = "long"]
+fn what_merge_writes_in_all_worlds_verify_passes() {
+    what_merge_writes_verify_passes(Extent::Long);
 }

@@ -66,6 +66,7 @@ fn has_terraform() -> bool {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_addresses_of_configurations_are_those_of_terraform() {
     for configuration in configurations("accepted") {
         let ours = required(&configuration).unwrap_or_else(|errors| panic!("{}: {errors}", configuration.display()));

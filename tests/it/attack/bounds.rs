@@ -37,6 +37,7 @@ fn a_mirror_with_more_platforms_than_there_are_ends() {
 }
 
 #[test]
+#[ignore = "long"]
 fn an_export_without_end_is_refused() {
     let workspace = Workspace::with_files(&[("large", "")]);
     let large = std::fs::File::options().write(true).open(workspace.path("large")).unwrap();
@@ -118,6 +119,7 @@ fn a_cache_in_the_work_tree_around_a_submodule_is_not_used() {
 
 /// Online, exit code 0 says that nothing stayed unknown, whatever a registry serves and a lock file says.
 #[test]
+#[ignore = "long"]
 fn what_passes_online_is_known() {
     use crate::support::registry::{Answer, Endpoint, Flaw};
     use crate::support::side_by_side;

@@ -47,6 +47,7 @@ fn each_limit_of_a_run_is_reached() {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_network_time_of_a_run_is_bounded() {
     // The system accepts connections for it; they are never read.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -25,6 +25,7 @@ fn clean(run: &Run, what: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn no_control_character_is_printed_raw() {
     for registry in worlds() {
         for format in formats("verify") {
@@ -75,6 +76,7 @@ fn nor_those_of_comments_in_a_dry_run() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_a_registry_says_is_no_command() {
     let evil = "\\n ::set-output name=a::true\\n##[set-output name=x]y ##vso[task.x]z \\u001b[31m";
     let package = format!(

@@ -31,6 +31,7 @@ fn code(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Option<i32
 }
 
 #[test]
+#[ignore = "long"]
 fn what_is_no_file_of_patterns_stops_nothing() {
     let registry = honest();
     let commands: [&[&str]; 2] = [&["verify", "-r", "--offline", "--base", "origin/main"], &["status"]];

@@ -29,6 +29,7 @@ fn refused(workspace: &Workspace, registry: &Registry, part: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn links_that_leave_the_work_tree_are_refused() {
     let registry = honest();
     let good = repository(&registry).read(&format!("app/{LOCK}"));

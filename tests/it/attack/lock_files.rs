@@ -116,6 +116,7 @@ const DOCTORED_LOCK_FILES: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn doctored_lock_files_are_judged() {
     check(DOCTORED_LOCK_FILES);
 }

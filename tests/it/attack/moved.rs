@@ -185,6 +185,7 @@ fn git_starts(workspace: &Workspace, run: impl FnOnce(&Workspace) -> Run) -> Vec
 /// How often git is started does not depend on how many root modules come, go and move.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn git_runs_as_often_for_many_root_modules_as_for_few() {
     let registry = honest();
     let counts: Vec<usize> = [3, 30, 300]

@@ -49,6 +49,7 @@ const ARCHIVES: &[Outage] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn documents_that_are_no_answer() {
     inconclusive(DOCUMENTS);
 }
@@ -59,6 +60,7 @@ fn checksums_that_are_no_answer() {
 }
 
 #[test]
+#[ignore = "long"]
 fn archives_that_are_no_answer() {
     inconclusive(ARCHIVES);
 }

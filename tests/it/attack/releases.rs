@@ -142,6 +142,7 @@ const SIGNED_OTHERWISE: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn releases_signed_otherwise_are_judged() {
     check(SIGNED_OTHERWISE);
 }
@@ -223,6 +224,7 @@ const CHECKSUMS_REPLAYED_AND_PACKAGES_SWAPPED: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn replayed_checksums_and_swapped_packages_are_judged() {
     check(CHECKSUMS_REPLAYED_AND_PACKAGES_SWAPPED);
 }

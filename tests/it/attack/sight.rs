@@ -190,6 +190,7 @@ fn all(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
 }
 
 #[test]
+#[ignore = "long"]
 fn paths_hidden_from_the_gate_are_reported() {
     let registry = honest();
     let mut wrong = Vec::new();

@@ -29,6 +29,7 @@ const ROWS: [(&[&str], Option<&str>); 20] = [
 ];
 
 #[test]
+#[ignore = "long"]
 fn names_that_fold_to_one_that_is_read_are_denied() {
     let workspace = Workspace::with_files(&[
         ("app/main.tf", ""),

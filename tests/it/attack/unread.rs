@@ -73,6 +73,7 @@ fn app_lock() -> String {
 
 /// Each root module is judged, whatever its configuration is like.
 #[test]
+#[ignore = "long"]
 fn trust_is_judged_without_configuration() {
     let registry = honest();
     let mut wrong = Vec::new();

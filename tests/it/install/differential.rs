@@ -92,6 +92,7 @@ fn init_uses_it_whatever_else_the_lock_file_records() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_init_would_download_again_is_not_installed() {
     let registry = widget();
     let foreign = || {

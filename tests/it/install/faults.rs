@@ -62,6 +62,7 @@ fn an_altered_entry_of_the_store_is_discarded_and_downloaded_again() {
 /// Whoever can write to the store decides nothing: its content is hashed, and links in it are not followed.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn a_hostile_store_is_never_installed_from() {
     use std::os::unix::fs::symlink;
 
@@ -386,6 +387,7 @@ fn an_h1_that_belongs_to_no_package_of_the_release_is_refused() {
 /// Runs that are killed at any moment leave nothing that a further run does not repair, and nothing half.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn a_run_that_is_killed_leaves_complete_packages_or_none() {
     let registry = widget();
     let workspace = several(&registry, &["a", "b", "c", "d"]);
@@ -416,6 +418,7 @@ fn a_run_that_is_killed_leaves_complete_packages_or_none() {
 /// At each step in which a thread makes, renames or removes something, where nothing is and where all was altered.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long"]
 fn a_run_that_is_killed_at_a_step_leaves_nothing_that_the_next_does_not_remove() {
     let Some(strace) = crate::support::tools::found("strace") else { return };
     let registry = widget();

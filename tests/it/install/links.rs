@@ -99,6 +99,7 @@ fn the_package_store_is_never_behind_a_link() {
 
 /// Where the cache lies is judged as it is written.
 #[test]
+#[ignore = "long"]
 fn no_spelling_of_the_cache_hides_a_link() {
     let registry = widget();
     let workspace = repository(&registry);

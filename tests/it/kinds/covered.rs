@@ -151,6 +151,7 @@ const CHANGES: &[(&str, Change, Option<&str>)] = &[
 const LOST: &str = "coverage-lost";
 
 #[test]
+#[ignore = "long"]
 fn a_unit_does_not_lose_its_lock_file() {
     let registry = honest();
     let base = repository(&registry);

@@ -25,6 +25,7 @@ fn generate(arguments: &str, path: &str, contents: &str) -> String {
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Outcome);
 
 #[test]
+#[ignore = "long"]
 fn files_replace_those_of_the_module() {
     let registry = honest();
     let main = MAIN.replace("{{registry}}", &registry.host());

@@ -1,6 +1,8 @@
 //! What a unit gives to `init` besides its lock file: what is not known to be harmless is reported, and denied where it is new.
 
 use super::unread::denied;
+use crate::support::each_is_right;
+use crate::support::extent::Extent;
 use crate::support::locked::{LOCK, MAIN, honest, locked};
 use crate::support::proposal::{GATE, commit};
 use crate::support::registry::Registry;
@@ -111,34 +113,41 @@ fn harmless() -> Vec<String> {
     units
 }
 
-#[test]
-fn what_decides_what_init_installs_is_reported() {
+fn what_decides_what_init_installs_is_reported(extent: Extent) {
     let registry = honest();
     let base = repository(&registry);
-    let mut wrong = Vec::new();
     let rows =
         overriding().into_iter().map(|text| (text, true)).chain(harmless().into_iter().map(|text| (text, false)));
-    for (text, is_reported) in rows {
+    each_is_right(&extent.of(&rows.collect::<Vec<_>>(), 6), |(text, is_reported)| {
         let workspace = base.copied();
-        workspace.write("live/a/terragrunt.hcl", &text);
+        workspace.write("live/a/terragrunt.hcl", text);
         commit(&workspace, "change");
         let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]));
-        if denied(&run).contains(&"init-overridden".to_owned()) != is_reported {
-            wrong.push(format!("{is_reported}: {text}{run}"));
-            continue;
+        if denied(&run).contains(&"init-overridden".to_owned()) != *is_reported {
+            return Err(format!("{is_reported}: {text}{run}"));
         }
         if !is_reported {
-            continue;
+            return Ok(());
         }
         // What the base has is a warning, in another unit too.
         workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
-        workspace.write("live/b/terragrunt.hcl", &text);
+        workspace.write("live/b/terragrunt.hcl", text);
         workspace.write(&format!("live/b/{LOCK}"), &base.read(&format!("live/a/{LOCK}")));
         commit(&workspace, "copy");
         let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]));
-        if denied(&run).contains(&"init-overridden".to_owned()) || !run.stdout.contains("init-overridden") {
-            wrong.push(format!("old: {text}{run}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
+        let is_warning =
+            run.stdout.contains("init-overridden") && !denied(&run).contains(&"init-overridden".to_owned());
+        if is_warning { Ok(()) } else { Err(format!("old: {text}{run}")) }
+    });
+}
+
+#[test]
+fn something_that_decides_what_init_installs_is_reported() {
+    what_decides_what_init_installs_is_reported(Extent::Short);
+}
+
+#[test]
+#[ignore = "long"]
+fn all_that_decides_what_init_installs_is_reported() {
+    what_decides_what_init_installs_is_reported(Extent::Long);
 }

@@ -412,11 +412,13 @@ fn is_raised(pair: &Pair, token: &str, registry: &Registry, [main, lock]: [&str;
 }
 
 #[test]
+#[ignore = "long"]
 fn one_token_decides_what_functions_read() {
     check(&of_functions());
 }
 
 #[test]
+#[ignore = "long"]
 fn one_token_decides_what_names_mean() {
     check(&of_names());
     check(&of_limits());

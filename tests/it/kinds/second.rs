@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::cases::requirements;
 use super::plain::{self, Files, trees};
+use crate::support::extent::seeds;
 use crate::support::workspace::Workspace;
 
 #[test]
@@ -35,12 +36,13 @@ fn sorted(requirements: &BTreeMap<String, String>) -> BTreeMap<String, Vec<Strin
     requirements.iter().map(|(addr, text)| (addr.clone(), terms(text))).collect()
 }
 
-/// `TFLOCK_TEST_UNITS` is how many trees are made; a tree is named by its number.
+/// A tree is named by its number.
 #[test]
 fn random_units_are_read_as_the_second_reader_reads_them() {
-    let count = std::env::var("TFLOCK_TEST_UNITS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
+    let seeds = seeds(60);
+    let count = seeds.clone().count();
     let (mut wrong, mut compared, mut unread) = (Vec::new(), 0, 0);
-    for seed in 0..count {
+    for seed in seeds {
         let (files, unit) = trees::tree(seed);
         let Ok(wanted) = plain::requirements(&files, &unit) else { continue };
         compared += 1;

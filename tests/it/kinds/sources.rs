@@ -84,6 +84,7 @@ fn tree(registry: &Registry, unit: &str, root: &str) -> Workspace {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_module_of_each_source_is_read() {
     let registry = world();
     for (at, (unit, root, wanted)) in trees(&registry).iter().enumerate() {

@@ -31,6 +31,7 @@ fn stack(registry: &Registry, calls: &str) -> Workspace {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_is_elsewhere_is_fetched_as_modules_are() {
     let registry = with_repository(honest()).module("acme/net/lab", "1.0.0", &[("main.tf", NEEDS_GADGET)]);
     let git = "git::https://{{registry}}/net.git";

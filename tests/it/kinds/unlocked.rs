@@ -46,6 +46,7 @@ fn notes(workspace: &Workspace, registry: &Registry) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long"]
 fn no_lock_files_is_one_note_for_the_repository() {
     let registry = honest();
     let workspace = repository(&registry);
@@ -97,6 +98,7 @@ fn a_repository_that_ignores_lock_files_has_no_note() {
 
 /// A new unit is like those that include the same file: where these have lock files, it needs one.
 #[test]
+#[ignore = "long"]
 fn a_new_unit_without_a_lock_file_is_judged_by_those_like_it() {
     let registry = honest();
     let level = |with_lock: &[&str], unit: &str, settings: &str, more: &dyn Fn(&Workspace)| {
@@ -168,6 +170,7 @@ fn settings_raise_the_notes_on_missing_lock_files() {
 
 /// Terragrunt would run another tool with the lock file as it is.
 #[test]
+#[ignore = "long"]
 fn another_tool_for_the_same_lock_file_is_refused() {
     let registry = honest();
     let changed = |before: &[(&str, &str)], after: &[(&str, &str)], settings: &str| {

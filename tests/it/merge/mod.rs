@@ -310,6 +310,7 @@ fn without_a_work_tree_or_git() {
 /// Control characters in all places of the files of a branch, by way of the driver, the text that git compares, and `--resolve`.
 /// The names of files are what git itself prints.
 #[test]
+#[ignore = "long"]
 fn a_hostile_branch_writes_nothing_raw_to_the_terminal() {
     const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}2J";
     let entry = lock(&[("dns", "1.0.0", "~> 1.0", &["zh:a"])]);

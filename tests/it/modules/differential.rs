@@ -43,6 +43,7 @@ fn tree(tests: bool) -> (Registry, Workspace) {
 }
 
 #[test]
+#[ignore = "long"]
 fn lock_writes_what_terraform_writes() {
     for tests in [false, true] {
         let (registry, workspace) = tree(tests);

@@ -58,6 +58,7 @@ pub(super) fn needs_widget(registry: &Registry) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn branches_tags_and_commits() {
     let registry = widget();
     let repository = Repository::new();
@@ -170,6 +171,7 @@ fn a_server_that_is_not_there() {
 /// A call with the name of another one's directory: what one call installs is there for the calls behind it, as the tools
 /// take them by their names.
 #[test]
+#[ignore = "long"]
 fn modules_within_an_installed_package() {
     let (registry, repository) = (widget(), Repository::new());
     let inner = "module \"deep\" {\n  source = \"../deep\"\n}\n";

@@ -27,6 +27,7 @@ fn locked(registry: &Registry) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn attributes_and_line_ends_change_nothing() {
     let (mut registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));
@@ -47,6 +48,7 @@ fn attributes_and_line_ends_change_nothing() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn links_count_as_their_targets() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("real/main.tf", &needs_widget(&registry));
@@ -73,6 +75,7 @@ fn links_count_as_their_targets() {
 
 /// As the tools fetch them: always, and at the commit that the repository names.
 #[test]
+#[ignore = "long"]
 fn submodules_belong_to_the_package() {
     let (mut registry, repository, inner) = (widget(), Repository::new(), Repository::new());
     let commit = inner.commit("main.tf", &needs_widget(&registry));

@@ -1,12 +1,11 @@
 //! Runs that are killed while they fetch or install: nothing half done is used or kept.
-//!
-//! `TFLOCK_TEST_KILLS` says how many runs are killed, a few by default.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::world;
+use crate::support::extent::times;
 use crate::support::packages::sha256;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
@@ -14,10 +13,6 @@ use crate::support::workspace::Workspace;
 const SIGKILL: i32 = 9;
 const MODULES: usize = 12;
 const LIST: &str = ".terraform/modules/modules.json";
-
-fn kills() -> u32 {
-    std::env::var("TFLOCK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(10)
-}
 
 /// Many calls of modules with a few files each, locked.
 fn locked() -> (Registry, Workspace) {
@@ -61,6 +56,7 @@ fn installed(workspace: &Workspace) -> Vec<(String, String)> {
 }
 
 #[test]
+#[ignore = "long"]
 fn get_is_killed_at_any_moment() {
     let (registry, workspace) = locked();
     let cache = workspace.path("").with_file_name("cache").join("v2/modules");
@@ -69,14 +65,15 @@ fn get_is_killed_at_any_moment() {
     workspace.tflock(&registry, ["get"]).ended_with(0);
     let (usual, whole) = (began.elapsed(), installed(&workspace));
     let (mut hit, mut half) = (0, 0);
-    for round in 0..kills() {
+    let kills = u32::try_from(times(10)).unwrap();
+    for round in 0..kills {
         std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
         if round % 2 == 0 {
             // While packages are fetched; else while they are laid out.
             std::fs::remove_dir_all(&cache).unwrap();
         }
         // Of the first it is certain that it hits.
-        hit += u32::from(kill_after(&workspace, &registry, usual * round / kills()));
+        hit += u32::from(kill_after(&workspace, &registry, usual * round / kills));
         // What the list names is there, as it should be.
         let there = installed(&workspace);
         half += u32::from(there != whole);

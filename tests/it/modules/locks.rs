@@ -159,6 +159,7 @@ fn comments_stay_and_fmt_knows_the_file() {
 
 /// A tag is moved to other content: `verify` refuses, `diff` explains, and there is a way back.
 #[test]
+#[ignore = "long"]
 fn a_tag_is_moved() {
     let (repository, registry, workspace) = tagged();
     committed(&workspace);
@@ -191,6 +192,7 @@ fn a_tag_is_moved() {
 
 /// Installed content that matches the lock does not depend on a moved tag; what a change locks does.
 #[test]
+#[ignore = "long"]
 fn installed_modules_do_not_depend_on_a_moved_tag() {
     const INSTALLED: [&str; 2] = ["verify", "--installed"];
     let (repository, registry, workspace) = tagged();
@@ -216,6 +218,7 @@ fn installed_modules_do_not_depend_on_a_moved_tag() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_branch_with_new_commits_is_not_changed() {
     let (mut registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));

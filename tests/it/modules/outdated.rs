@@ -69,6 +69,7 @@ fn many_root_modules_are_reported_once() {
 }
 
 #[test]
+#[ignore = "long"]
 fn tags_and_branches() {
     let (mut registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));

@@ -1,6 +1,4 @@
 //! What passes the gate is what `terraform init` installs, for any list of versions, constraints and locks.
-//!
-//! `TFLOCK_TEST_LISTS` says how many root modules are made, a few by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -8,11 +6,10 @@ use std::io::Write;
 use tflock_core::version::{ModuleConstraints, ModuleVersion};
 
 use crate::support::dice::Dice;
+use crate::support::extent::seeds;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
-
-const FEW: u64 = 2;
 
 /// Calls of a root module, and modules that they call.
 const CALLS: usize = 16;
@@ -258,16 +255,11 @@ fn hash() -> String {
 #[test]
 fn what_passes_is_what_init_installs() {
     let (hash, mut counts) = (hash(), [0; 3]);
-    let from = number("TFLOCK_TEST_LISTS_FROM", 0);
-    for seed in from..from + number("TFLOCK_TEST_LISTS", FEW) {
+    for seed in seeds(2) {
         let mut dice = Dice::of(seed);
-        let Some(more) = World::of(&mut dice, &hash).judge(&format!("TFLOCK_TEST_LISTS_FROM={seed}")) else { return };
+        let Some(more) = World::of(&mut dice, &hash).judge(&format!("TFLOCK_TEST_FROM={seed}")) else { return };
         counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
     }
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
     let _ = writeln!(std::io::stderr(), "passed, warned of, denied: {counts:?}");
-}
-
-fn number(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -58,6 +58,7 @@ fn a_password_goes_to_its_machine_only() {
 
 /// The time for each document is the user's; unit tests cover that of archives and git.
 #[test]
+#[ignore = "long"]
 fn a_registry_that_never_answers() {
     let never = || Answer::slow(Duration::from_secs(3600));
     std::thread::scope(|scope| {

@@ -43,6 +43,7 @@ pub(super) fn package(workspace: &Workspace, out: &str) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn archives_formula_and_image_of_a_release() {
     let workspace = built();
     let version = env!("CARGO_PKG_VERSION");
@@ -85,6 +86,7 @@ fn the_notes_of_a_release_are_its_section() {
 
 /// The wheel with pip, the `.deb` with dpkg, as the release workflow tries them with the program that it has built.
 #[test]
+#[ignore = "long"]
 fn packages_install_the_program() {
     if found("pip").is_none() {
         return;

@@ -28,6 +28,7 @@ fn secretive(registry: &Registry) -> Workspace {
 }
 
 #[test]
+#[ignore = "long"]
 fn no_source_and_no_failure_shows_a_secret() {
     let sources = ["origin", "configured", "net", "fs:/nowhere"];
     let rows: Vec<_> = FAULTS.iter().flat_map(|fault| sources.map(|source| (fault, source))).collect();
@@ -93,6 +94,7 @@ fn no_index_shows_a_secret() {
 
 /// Secrets in the sources of calls, in locations of a registry, in tokens and in `.netrc`.
 #[test]
+#[ignore = "long"]
 fn no_module_shows_a_secret() {
     side_by_side(&FAULTS, |fault| {
         let mut registry = widget().requiring_token(&format!("{SECRET}-variable"));
@@ -145,6 +147,7 @@ fn no_module_shows_a_secret() {
 
 /// A user and a password in the address of a service, as Nexus has them.
 #[test]
+#[ignore = "long"]
 fn no_path_of_a_service_shows_a_secret() {
     let token = STANDARD.encode(format!("user:{SECRET}"));
     let names = [token.clone(), token.replace('=', "%3D")];
@@ -247,6 +250,7 @@ fn requiring_widget() -> Workspace {
 }
 
 #[test]
+#[ignore = "long"]
 fn no_oci_registry_shows_a_secret() {
     let (registry, source) = guarded();
     let host = registry.host();
@@ -274,6 +278,7 @@ fn no_oci_registry_shows_a_secret() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn no_file_and_no_helper_of_docker_shows_a_secret() {
     let (registry, source) = guarded();
     let host = registry.host();

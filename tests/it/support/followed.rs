@@ -36,7 +36,8 @@ pub fn words(command: &str) -> Vec<String> {
     words
 }
 
-fn is_open(word: &str) -> bool {
+/// Whether a word is one that users put something in place of.
+pub fn is_open(word: &str) -> bool {
     word.len() > 2 && word != "HEAD" && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'@')
 }
 

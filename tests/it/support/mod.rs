@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod dice;
+pub mod extent;
 pub mod followed;
 pub mod generated;
 pub mod github;
@@ -36,6 +37,19 @@ pub fn side_by_side<T: Sync>(rows: &[T], check: impl Fn(&T) + Sync) {
             });
         }
     });
+}
+
+/// Checks rows side by side, and fails with what is wrong in each of them.
+#[track_caller]
+pub fn each_is_right<T: Sync>(rows: &[T], check: impl Fn(&T) -> Result<(), String> + Sync) {
+    let wrong = std::sync::Mutex::new(Vec::new());
+    side_by_side(rows, |row| {
+        if let Err(what) = check(row) {
+            wrong.lock().unwrap().push(what);
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), rows.len(), wrong.join("\n----------\n"));
 }
 
 /// A directory that goes with its test. It lies in memory where there is room: tests make and remove some 100,000 files.

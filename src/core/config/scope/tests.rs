@@ -218,6 +218,7 @@ fn what_has_no_value_is_named() {
 
 /// A chain of values is as deep from its end, whatever was evaluated before.
 #[test]
+#[ignore = "long"]
 fn chains_of_values_are_bounded() {
     let locals = (1..100_000).map(|at| format!("  l{at} = [local.l{}]\n", at - 1)).collect::<Vec<_>>().concat();
     let text = format!("locals {{\n  l0 = \"a\"\n{locals}}}\nmodule \"x\" {{\n  source = local.l99999[0]\n}}\n");
@@ -231,6 +232,7 @@ fn chains_of_values_are_bounded() {
 
 /// Values that take little space, because they share their parts, and for ever to go through: 4 kB of configuration.
 #[test]
+#[ignore = "long"]
 fn shared_values_are_as_large_as_what_they_share() {
     let doubled = |first: &str, next: &str| {
         let next = |at: usize| format!("  a{at} = {}\n", next.replace("LAST", &format!("local.a{}", at - 1)));
@@ -284,6 +286,7 @@ fn shared_values_are_as_large_as_what_they_share() {
 
 /// What a search or a type makes of a text is paid for as well.
 #[test]
+#[ignore = "long"]
 fn searches_and_defaults_are_paid_for() {
     let attributes: String =
         (0..2000).map(|at| format!("a{at} = optional(string, \"{at}\")\n")).collect::<Vec<_>>().concat();

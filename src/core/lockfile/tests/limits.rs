@@ -16,6 +16,7 @@ fn too_large() {
 }
 
 #[test]
+#[ignore = "long"]
 fn too_many() {
     let text = |entries: usize, hashes: usize| -> String {
         let hashes = (0..hashes).fold(String::new(), |text, n| text + &format!("    \"h1:{n:08}\",\n"));

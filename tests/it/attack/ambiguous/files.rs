@@ -29,6 +29,7 @@ const CHANGES: [(&str, &str, &str, &str); 22] = [
 ];
 
 #[test]
+#[ignore = "long"]
 fn what_a_checkout_changes_is_not_locked() {
     let world = World::new();
     for (at, (attributes, text, content, _)) in CHANGES.iter().enumerate() {
@@ -50,6 +51,7 @@ fn what_a_checkout_changes_is_not_locked() {
 }
 
 #[test]
+#[ignore = "long"]
 fn honest_attributes_are_no_matter() {
     let world = World::new();
     for (at, (file, text)) in [
@@ -93,6 +95,7 @@ fn honest_attributes_are_no_matter() {
 
 /// The attack: the blobs and their hash stay, and the tag leads to a commit with other attributes.
 #[test]
+#[ignore = "long"]
 fn attributes_that_come_later() {
     for (file, text, rule) in [
         (".gitattributes", "*.tf ident\n", "module-ambiguous"),
@@ -144,6 +147,7 @@ fn a_lock_of_what_a_checkout_changes_is_denied() {
 
 /// The tools check out the default branch before a `ref` without `depth`, and git leaves files alone that both have.
 #[test]
+#[ignore = "long"]
 fn attributes_of_the_default_branch() {
     for (attributes, is_denied) in
         [("* ident\n", true), ("*.sh working-tree-encoding=ISO-8859-1\n", true), ("* text=auto\n", false)]

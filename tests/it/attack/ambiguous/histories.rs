@@ -1,13 +1,12 @@
 //! Random histories of a module repository, with the real `terraform` and git: where modules are locked and the gate passes,
 //! `terraform init` installs exactly the locked files, and so does `get`.
-//!
-//! `TFLOCK_TEST_HISTORIES` is the number of rounds, by default a few, `TFLOCK_TEST_HISTORIES_FROM` the first of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{LOCK_MODULES, LOCKS, Repository, World, ambiguous};
 use crate::support::dice::Dice;
+use crate::support::extent::seeds;
 
 const NAMES: [&str; 5] = ["v1", "v2", "dev", "release/1", "main"];
 
@@ -205,19 +204,19 @@ fn round(dice: &mut Dice, counts: &mut Counts, wrong: &mut Vec<String>) {
 }
 
 #[test]
+#[ignore = "long"]
 #[expect(clippy::print_stderr, reason = "the figures are for a report")]
 fn what_is_locked_is_what_terraform_installs() {
-    let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
-    let (rounds, first) = (number("TFLOCK_TEST_HISTORIES", 3), number("TFLOCK_TEST_HISTORIES_FROM", 0));
+    let rounds = seeds(3);
     let (mut counts, mut wrong) = (Counts::default(), Vec::new());
-    for seed in first..first + rounds {
+    for seed in rounds.clone() {
         let before = wrong.len();
         round(&mut Dice::of(seed), &mut counts, &mut wrong);
         wrong[before..].iter_mut().for_each(|what| *what = format!("round {seed}: {what}"));
-        if rounds > 100 && seed % 20 == 0 {
+        if rounds.end - rounds.start > 100 && seed % 20 == 0 {
             eprintln!("{seed}: {counts:?}, {} wrong", wrong.len());
         }
     }
-    eprintln!("{rounds} rounds: {counts:?}");
+    eprintln!("{rounds:?}: {counts:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -53,6 +53,7 @@ fn what_is_not_one_section_for_each_submodule_is_not_locked() {
 }
 
 #[test]
+#[ignore = "long"]
 fn ordinary_submodules_are_locked_and_installed() {
     let world = World::new();
     let commit = world.repository("inner").with("inner.tf", "# inner\n");

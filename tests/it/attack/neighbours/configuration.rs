@@ -47,6 +47,7 @@ const BLOCKS: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn blocks_that_require_a_provider() {
     judge(BLOCKS);
 }
@@ -99,6 +100,7 @@ const MODULES: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn modules_that_require_a_provider() {
     judge(MODULES);
 }

@@ -72,6 +72,7 @@ const TEXTS: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn texts_of_lock_files() {
     judge(TEXTS);
 }

@@ -59,6 +59,7 @@ const LINKS: &[Row] = &[
 
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn links_in_the_place_of_files() {
     judge(LINKS);
 }
@@ -87,6 +88,7 @@ const MOVES: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn root_modules_and_lock_files_moved() {
     judge(MOVES);
 }
