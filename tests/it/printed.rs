@@ -102,14 +102,9 @@ fn world() -> (Registry, Workspace) {
     let ignored = ".terraform/\nmirror/\nindex.json\nstate.json\npackage.zip\n";
     let workspace = Workspace::with_files(&[("main.tf", main), ("state.json", state), (".gitignore", ignored)]);
     workspace.git(["init", "--quiet"]);
-    let good = crate::support::keys::GOOD.fingerprint();
-    // The registry does not have the key of HashiCorp, nor that of OpenTofu.
-    let announced = |provider| ["trust", "add", provider, &good, "--reason", "announced"];
     for args in [
-        &announced("registry.terraform.io/hashicorp/*")[..],
-        &announced("registry.opentofu.org/hashicorp/*"),
-        &[&LOCK_BOTH[..], &["--lock-modules"]].concat(),
-        &announced("hashicorp/aws"),
+        &[&LOCK_BOTH[..], &["--lock-modules"]].concat()[..],
+        &["trust", "add", "hashicorp/aws", &crate::support::keys::GOOD.fingerprint(), "--reason", "announced"],
         &["trust", "init"],
         &["mirror", "mirror"],
         &["install"],

@@ -20,11 +20,8 @@ fn registry() -> Registry {
 fn repository(registry: &Registry) -> Workspace {
     let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
     workspace.git(["init", "--quiet"]);
-    workspace.write(SETTINGS, &level("warn"));
     run(&workspace, registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
-    for file in [TRUST, SETTINGS] {
-        std::fs::remove_file(workspace.path(file)).unwrap();
-    }
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
     workspace
 }
 
@@ -97,7 +94,7 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
     let refused = run(&workspace, &registry, &upgrade).ended_with(3);
     assert!(rules(&refused, "deny").contains(RULE) && refused.touched().is_empty(), "{refused}");
     // The change that another tool makes, with a reason that its author gives.
-    workspace.write(SETTINGS, &level("warn"));
+    workspace.write(SETTINGS, "");
     run(&workspace, &registry, &upgrade).ended_with(0);
     workspace.write(SETTINGS, &level("deny"));
     workspace.tflock(&registry, ["trust", "add", "hashicorp/null", &good, "--reason", "trust me"]).ended_with(0);
@@ -107,7 +104,7 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
     run(&workspace, &registry, &["verify", "--base", "origin/main", "--allow-trust-change"]).ended_with(0);
 }
 
-/// `HashiCorp` announces all its keys: what writes a new entry, the gate and what remembers keys refuse another one.
+/// `HashiCorp` announces all its keys: without settings, what writes a lock file warns, and the gate and what remembers keys refuse.
 #[test]
 fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
     let registry = registry();
@@ -115,16 +112,9 @@ fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "base");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
-    let refused = run(&workspace, &registry, &["lock", "--platform", "linux_amd64"]).ended_with(3);
-    assert!(rules(&refused, "deny").contains(RULE) && refused.touched().is_empty(), "{refused}");
-    workspace.write(SETTINGS, &level("warn"));
-    run(&workspace, &registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
-    for file in [TRUST, SETTINGS] {
-        std::fs::remove_file(workspace.path(file)).unwrap();
-    }
-    // An entry that is there stays, and its key is not remembered.
     let locked = run(&workspace, &registry, &["lock", "--platform", "linux_amd64"]).ended_with(0);
-    assert!(!workspace.has(TRUST), "{locked}");
+    assert!(rules(&locked, "warn").contains(RULE), "{locked}");
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
     let remembered = run(&workspace, &registry, &["trust", "init"]).ended_with(3);
     assert!(rules(&remembered, "deny").contains(RULE) && !workspace.has(TRUST), "{remembered}");
     commit(&workspace, "change");
@@ -205,7 +195,6 @@ fn a_downgrade_is_a_note_of_the_gate_that_a_level_denies() {
     let workspace = repository(&registry);
     let old = workspace.lock_file();
     let registry = registry.release("hashicorp/null", "3.2.0", &["linux_amd64"]);
-    workspace.write(SETTINGS, &level("warn"));
     run(&workspace, &registry, &["upgrade", "--platform", "linux_amd64"]).ended_with(0);
     for (settings, stated, code) in [(String::new(), "note", 0), (level("deny").replace(RULE, "downgraded"), "deny", 3)]
     {

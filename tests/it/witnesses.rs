@@ -305,15 +305,14 @@ fn the_public_registries_are_witnesses_of_each_other() {
         ("registry.opentofu.org/hashicorp/null", None),
     ] {
         let main = MAIN.replace("{{registry}}/acme/widget", source);
-        let level = "level \"unexpected-publisher\" {\n  is = \"warn\"\n}\n";
-        let settings = "witnesses = [\"registry.opentofu.org\", \"registry.terraform.io\"]\n".to_owned() + level;
-        let workspace = Workspace::with_files(&[("main.tf", &main), (SETTINGS, &settings)]);
+        let settings = "witnesses = [\"registry.opentofu.org\", \"registry.terraform.io\"]\n";
+        let workspace = Workspace::with_files(&[("main.tf", &main), (SETTINGS, settings)]);
         let locked = run(&workspace, &registry, &LOCK).ended_with(0);
         let wanted = asks.map_or(Value::Null, |host| json!([{ "place": host, "archives": 2 }]));
         assert_eq!(named(&locked), wanted, "{source}");
         // What can have no witness cannot demand one.
         let demand = format!("policy {{\n  witnessed = [\"{source}\"]\n}}\n");
-        workspace.write(SETTINGS, &(settings + &demand));
+        workspace.write(SETTINGS, &(settings.to_owned() + &demand));
         run(&workspace, &registry, &["verify", "--offline"]).ended_with(if source.contains("terraform.io/hashicorp") {
             2
         } else {

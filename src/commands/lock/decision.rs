@@ -106,7 +106,7 @@ impl RootDecision<'_> {
         };
         let is_trusted_now = is_new || matches!(judged, Ok(SignerMemory::First(_)));
         if let (Some(signer), true) = (&facts.release.signer, is_trusted_now) {
-            let unexpected = entry::unexpected_publisher(Some(&self.pins), addr, signer, Level::Deny);
+            let unexpected = entry::unexpected_publisher(Some(&self.pins), addr, signer, Level::Warn);
             self.decision.findings.extend(unexpected.map(leveled));
         }
         match judged {
@@ -204,15 +204,12 @@ impl RootDecision<'_> {
         else {
             return;
         };
-        let signer = release.signer.as_ref();
-        let unexpected = |announced| entry::unexpected_publisher(Some(&self.pins), addr, signer?, announced);
-        // The entry was there before, so this is no refusal; but no key is remembered that its publisher does not announce.
-        let is_remembered = unexpected(Level::Deny).is_none_or(|finding| finding.level() < Level::Deny);
-        let leveled = unexpected(Level::Warn).map(|finding| self.root.rules.complete(finding, Some(&entry.version)));
+        let unexpected = release.signer.iter();
+        let unexpected =
+            unexpected.filter_map(|signer| entry::unexpected_publisher(Some(&self.pins), addr, signer, Level::Warn));
+        let leveled = unexpected.map(|finding| self.root.rules.complete(finding, Some(&entry.version)));
         self.decision.findings.extend(leveled);
-        if is_remembered {
-            self.decision.updates.push(*update);
-        }
+        self.decision.updates.push(*update);
     }
 
     /// Names an entry that nothing requires and whose signer could not be found out.
