@@ -204,7 +204,11 @@ fn interrupted_at_any_moment(workspace: &Workspace, registry: &Registry, args: &
         workspace.tflock(registry, args).ended_with(0);
         assert_eq!(whole(workspace), new, "round {round}");
     }
-    let said = format!("{}: {hit} of {} runs were interrupted, {between} between two files\n", args[0], rounds.end - rounds.start);
+    let said = format!(
+        "{}: {hit} of {} runs were interrupted, {between} between two files\n",
+        args[0],
+        rounds.end - rounds.start
+    );
     let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::hash::HashScheme;
 use crate::outcome::{
-    Body, CallOnPath, Grouping, Listed, Outcome, Outdated, OutdatedModule, PassedOver, Required, RootOutcome,
+    Body, CallOnPath, Grouping, Listed, NotCounted, Outcome, Outdated, OutdatedModule, PassedOver, Required,
+    RootOutcome,
 };
 use crate::platform::Platform;
 use crate::report::body::packages;
@@ -124,8 +125,11 @@ fn total(outcome: &Outcome) -> Option<Part> {
     };
     let roots: BTreeSet<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
     let kinds = kinds(outcome);
-    let total =
-        if kinds.is_empty() { total } else { format!("{total}, in {}", root_modules_of(&kinds, roots.len(), "")) };
+    let total = if kinds.is_empty() {
+        total
+    } else {
+        format!("{total}, in {}", root_modules_of(&kinds, roots.len(), NotCounted::default()))
+    };
     Some(lines([String::new(), total]))
 }
 
