@@ -7,7 +7,7 @@ use super::Services;
 use super::lock::LockRoot;
 use super::lock::request::LockRequest;
 use super::shared::options::{Assignments, Below, Packages, Within};
-use super::shared::providers::{OutdatedRoot, Signatures, of_roots};
+use super::shared::providers::{OutdatedRoot, ReleaseSignatures, of_roots};
 use super::shared::targets::{Targets, Unlocked};
 
 use crate::addr::ProviderAddr;
@@ -166,7 +166,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
 }
 
 /// The ages of the releases of a provider of which it is known when they were signed.
-fn ages(root: &LockRoot, addr: &ProviderAddr, signatures: &Signatures) -> Vec<ReleaseAge> {
+fn ages(root: &LockRoot, addr: &ProviderAddr, signatures: &ReleaseSignatures) -> Vec<ReleaseAge> {
     let mut ages = Vec::new();
     for ((_, version), signature) in signatures.iter().filter(|((of, _), _)| of == addr) {
         let made = signature.made;

@@ -315,7 +315,7 @@ mod tests {
         let style = Style { width: Some(40), ..Style::default() };
         let all = [cells(["acme/widget", "1.4.0", "HashiCorp, well-known key", "live/a and 3 more"])];
         let table = Table::of(["PROVIDER", "VERSION", "SIGNER", "ROOT MODULES"], all).unwrap();
-        let wanted = "PROVIDER  VERSION  SIGNER  ROOT MODULES\nacme/widget  1.4.0\n    HashiCorp, well-known key\n    live/a and 3 more\n";
+        let wanted = "PROVIDER     VERSION  SIGNER\n    ROOT MODULES\nacme/widget  1.4.0\n    HashiCorp, well-known key\n    live/a and 3 more\n";
         assert_eq!(table.text(style), wanted);
     }
 

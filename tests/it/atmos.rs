@@ -214,6 +214,14 @@ fn a_new_root_module_lacks_a_lock_file_where_the_base_has_no_instances() {
             let gate = ["verify", "--base", "origin/main", "--format", "json"];
             let run = workspace.tflock(&registry, gate.iter().chain(args).copied()).ended_with(code);
             assert_eq!(run.stdout.contains("lock-file-missing"), !has_atmos, "{run}");
+            if !has_atmos && args == ["-r"] {
+                // What the finding advises where Atmos does not run the directory.
+                assert!(run.stdout.contains("else remove .x.terraform.lock.hcl and run `tflock -C new lock`"), "{run}");
+                std::fs::remove_file(workspace.path("new/.x.terraform.lock.hcl")).unwrap();
+                workspace.tflock(&registry, ["-C", "new", "lock"]).ended_with(0);
+                commit(&workspace, "locked");
+                workspace.tflock(&registry, gate.iter().chain(args).copied()).ended_with(0);
+            }
         }
     }
 }

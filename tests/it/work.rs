@@ -197,7 +197,7 @@ fn memory(files: &[(String, String)], args: &[&str]) -> Option<u64> {
     taken(&workspace, args).map(|(_, memory)| memory)
 }
 
-/// 10,000 root modules take less than 120 MiB in a release build.
+/// 10,000 root modules take less than 150 MiB in a release build.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "long"]
@@ -206,7 +206,7 @@ fn a_root_module_takes_little_memory() {
         [100, 1_100].map(|count| memory(&root_modules(count, "~> 1.0", 14), &["verify", "-r", "--offline"]));
     let (Some(few), Some(many)) = (few, many) else { return };
     let each = many.saturating_sub(few) * 1_024 / 1_000;
-    assert!(each < 12_200, "a root module takes {each} bytes; 100 take {few} KiB, 1,100 {many} KiB");
+    assert!(each < 15_000, "a root module takes {each} bytes; 100 take {few} KiB, 1,100 {many} KiB");
 }
 
 #[test]

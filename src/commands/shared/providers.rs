@@ -231,10 +231,10 @@ pub(crate) struct OutdatedRoot {
     pub(in crate::commands) choices: Choices,
     pub(in crate::commands) warnings: Arc<Warnings>,
     /// The signatures of newer releases, as far as they could be found out.
-    pub(in crate::commands) signatures: Signatures,
+    pub(in crate::commands) signatures: ReleaseSignatures,
 }
 
-pub(in crate::commands) type Signatures = BTreeMap<(ProviderAddr, Version), ReleaseSignature>;
+pub(in crate::commands) type ReleaseSignatures = BTreeMap<(ProviderAddr, Version), ReleaseSignature>;
 
 /// The signature of a release.
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +280,7 @@ pub(crate) fn of_roots(
             let choices = choices(session.as_ref(), &queries)?;
             let signatures = match (&roots[*at], &session) {
                 (Ok(root), Some(session)) if choose => signatures(session, root, &offered, &choices),
-                _ => Signatures::new(),
+                _ => ReleaseSignatures::new(),
             };
             Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signatures))
         };
@@ -312,7 +312,7 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
 
 /// The signatures of the releases that are newer than the locked ones: of each provider the newest allowed one, and the
 /// newest of all. An answer that is missing is no failure.
-fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> Signatures {
+fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> ReleaseSignatures {
     let mut queries = [BTreeMap::new(), BTreeMap::new()];
     for addr in root.requested() {
         let (Some(Ok(offered)), Some(requirement)) = (offered.get(&addr), root.requirements.get(&addr)) else {
@@ -333,7 +333,7 @@ fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, cho
     }
     let answers = session.block_on(async |sources| sources.answers(&queries.each_ref()).await);
     let pins = TrustStore::load(&root.settings().trust).map(|store| store.pins().clone()).unwrap_or_default();
-    let mut signatures = Signatures::new();
+    let mut signatures = ReleaseSignatures::new();
     for (addr, answer) in answers.into_iter().flatten().flatten() {
         if let Ok(selected) = answer
             && let Some(made) = selected.release.signed_at

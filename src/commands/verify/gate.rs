@@ -21,7 +21,6 @@ use crate::commands::shared::targets::{Targets, Unlocked, not_considered, with_i
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::modules_dir::COMPARED;
 use crate::error::{Error, ErrorKind, ExitCode};
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile;
@@ -30,9 +29,7 @@ use crate::parallel;
 use crate::path::{self, shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
-use crate::step::Step;
 use crate::verify::{Completion, Verified};
-use crate::words::counted;
 use crate::workspace::discover::Search;
 use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
 
@@ -131,14 +128,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     notes.extend(unlisted.map(|hosts| hosts.note()));
     notes.extend(notes::installed(&outcome, options));
     notes.extend(not_considered(&outcome, services.variables()));
-    if locked_modules > 0 && scope.offline {
-        notes.push(format!("{} not checked against their sources", counted(locked_modules, "locked module")));
-    }
-    if options.installed && locked_modules > 0 {
-        notes.push(Step::from(COMPARED));
-    } else {
-        notes.extend(notes::gap(&roots));
-    }
+    notes.extend(notes::on_modules(locked_modules, scope.offline, options, &roots).0);
     notes.extend(cache.finish());
     let outcome = Outcome { since_base, notes, ..outcome };
     Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), &targets) } else { outcome }, roots))

@@ -8,6 +8,7 @@ use super::base::UnitsBefore;
 use super::root::{GateRoot, GateRoots};
 use crate::addr::ProviderAddr;
 use crate::commands::shared::tree_notes;
+use crate::disk::modules_dir::COMPARED;
 use crate::disk::roots::Tree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
@@ -103,8 +104,22 @@ pub(super) fn not_judged(nested: &[PathBuf]) -> Option<String> {
     })
 }
 
+/// How far locked modules, so many in all, were checked.
+pub(super) fn on_modules(locked: usize, is_offline: bool, options: VerifyOptions, roots: &GateRoots) -> Notes {
+    let mut notes = Notes::default();
+    if locked > 0 && is_offline {
+        notes.push(format!("{} not checked against their sources", counted(locked, "locked module")));
+    }
+    if options.installed && locked > 0 {
+        notes.push(Step::from(COMPARED));
+    } else {
+        notes.extend(gap(roots));
+    }
+    notes
+}
+
 /// A limit of the check of modules. No command of tflock installs those of units.
-pub(super) fn gap(roots: &GateRoots) -> Option<Step> {
+fn gap(roots: &GateRoots) -> Option<Step> {
     let is_unit = |root: &GateRoot| root.tree().is_some_and(|tree| tree.unit.is_some());
     let mut names = Vec::new();
     for (path, root) in roots {

@@ -12,11 +12,12 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
+use crate::disk::files;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, file_from, tree_of_unread};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
-use crate::lockfile::{self, LockEntry, LockFile, Spans};
+use crate::lockfile::{self, LockEntry, LockFile, LockName, Spans};
 use crate::path::{RepoPath, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Value};
@@ -438,7 +439,15 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -
     } else {
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME)
     };
-    let missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
+    let mut missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
+    // Next to lock files of Atmos instances `lock` makes no other.
+    let names = files::names_in(&settings.root);
+    if let Some(name) = names.iter().find(|name| LockName::of(name).is_some_and(|name| name.is_instance())) {
+        missing = missing.remedied_by(step!(
+            "If Atmos runs this directory, the owner of the trust file approves the change (`--allow-trust-change`); else remove {} and run `tflock lock`.",
+            name
+        ));
+    }
     Some(match caller {
         Some(caller) => missing.at_level(Level::Warn).remarked(format_args!(
             "perhaps it needs none: {} may install it, and its sources are not read",

@@ -6,7 +6,7 @@
 use super::Distance;
 use super::headline::{coverage, kept};
 use super::{
-    Objection, distance, is_unexplained_replacement, keeps_hashes_of_other_version, loses_all_hashes, objection,
+    SignerObjection, distance, is_unexplained_replacement, keeps_hashes_of_other_version, loses_all_hashes, objection,
     pins_nothing, verdict,
 };
 use crate::diff::{Change, ChangeKind, Formatting, OriginChange, Standing, TextChange};
@@ -87,8 +87,10 @@ fn signers(change: &Change) -> Option<String> {
     let (now, before) = (signed_by(now), &change.signers_before);
     Some(match before.len() {
         0 => String::new(),
-        1 if before.contains(&Signer::Unsigned) => format!("Releases were not signed before; this one is {now}."),
-        _ => format!("Releases were signed by {} before; this one is {now}.", listed(before)),
+        1 if before.contains(&Signer::Unsigned) => {
+            format!("So far the provider was known as unsigned; this release is {now}.")
+        }
+        _ => format!("The expected signature is by {}; this release is {now}.", listed(before)),
     })
 }
 
@@ -114,13 +116,15 @@ fn against(change: &Change) -> Vec<String> {
         reasons.push("a checksum of the old version is recorded for the new one, which does not have it".to_owned());
     }
     reasons.extend(objection(change).map(|objection| match (objection, &change.signer) {
-        (Objection::Refused, Some(Signer::Unsigned)) => "the release is no longer signed".to_owned(),
-        (Objection::Refused, _) => "its signer is not among those that may sign this provider".to_owned(),
-        (Objection::Replaced, _) => "the same change makes the trust file accept its signer".to_owned(),
-        (Objection::Moved, Some(Signer::Unsigned)) => "it is not signed at its new address".to_owned(),
-        (Objection::Moved, _) => "another key signs it at its new address".to_owned(),
-        (Objection::Publisher(publisher), Some(Signer::Unsigned)) => format!("{publisher} signs its releases"),
-        (Objection::Publisher(publisher), _) => format!("{publisher} announces its keys, and none of them signs it"),
+        (SignerObjection::Refused, Some(Signer::Unsigned)) => "the release is no longer signed".to_owned(),
+        (SignerObjection::Refused, _) => "its signer is not among those that may sign this provider".to_owned(),
+        (SignerObjection::Replaced, _) => "the same change makes the trust file accept its signer".to_owned(),
+        (SignerObjection::Moved, Some(Signer::Unsigned)) => "it is not signed at its new address".to_owned(),
+        (SignerObjection::Moved, _) => "another key signs it at its new address".to_owned(),
+        (SignerObjection::Publisher(publisher), Some(Signer::Unsigned)) => format!("{publisher} signs its releases"),
+        (SignerObjection::Publisher(publisher), _) => {
+            format!("{publisher} announces its keys, and none of them signs it")
+        }
     }));
     if let Some(other) = change.novelty.as_ref().and_then(|novelty| novelty.mistaken_for.as_ref()) {
         reasons.push(format!("its address is a letter or two off {other} (similar-name)"));

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Distance;
-use super::{Objection, distance, keeps_hashes_of_other_version, loses_all_hashes, objection, pins_nothing, verdict};
+use super::{
+    SignerObjection, distance, keeps_hashes_of_other_version, loses_all_hashes, objection, pins_nothing, verdict,
+};
 use crate::dialect::Dialect;
 use crate::diff::{Change, ChangeKind, Formatting, Standing, TextChange};
 use crate::hash::{HashScheme, PackageHash};
@@ -85,15 +87,15 @@ fn what(change: &Change) -> String {
 
 fn signer(change: &Change) -> Option<String> {
     let text = match (objection(change), change.signer.as_ref()?, change.standing) {
-        (Some(Objection::Refused), Signer::Key(_), _) => "SIGNER REFUSED",
-        (Some(Objection::Refused), Signer::Unsigned, _) => "NOT SIGNED any more",
-        (Some(Objection::Publisher(publisher)), Signer::Key(_), _) => {
+        (Some(SignerObjection::Refused), Signer::Key(_), _) => "SIGNER REFUSED",
+        (Some(SignerObjection::Refused), Signer::Unsigned, _) => "NOT SIGNED any more",
+        (Some(SignerObjection::Publisher(publisher)), Signer::Key(_), _) => {
             return Some(format!("NO KNOWN KEY of {publisher}"));
         }
-        (Some(Objection::Publisher(publisher)), Signer::Unsigned, _) => {
+        (Some(SignerObjection::Publisher(publisher)), Signer::Unsigned, _) => {
             return Some(format!("NOT SIGNED, though {publisher} signs its releases"));
         }
-        (Some(Objection::Replaced | Objection::Moved), ..) => "ANOTHER SIGNER than before",
+        (Some(SignerObjection::Replaced | SignerObjection::Moved), ..) => "ANOTHER SIGNER than before",
         (None, Signer::Unsigned, Standing::FirstUse | Standing::PinnedHere) => "not signed",
         (None, ..) => return None,
     };

@@ -288,7 +288,7 @@ pub fn risk(change: &Change) -> Risk {
 
 /// What speaks against the signer of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Objection {
+enum SignerObjection {
     /// A trust file refuses it.
     Refused,
     /// The same change makes the trust file accept it.
@@ -299,16 +299,16 @@ enum Objection {
     Publisher(&'static str),
 }
 
-fn objection(change: &Change) -> Option<Objection> {
+fn objection(change: &Change) -> Option<SignerObjection> {
     let signer = change.signer.as_ref()?;
     // The publisher of the new address may be another one, such as OpenTofu for HashiCorp.
     let is_of_publisher = || publisher(&change.address).is_some_and(|it| signer.key().is_some_and(|key| it.has(key)));
     let is_other = !change.signers_before.is_empty() && !change.signers_before.contains(signer);
     match (change.standing, change.publisher_denied) {
-        (Standing::Refused, _) => Some(Objection::Refused),
-        (_, Some(publisher)) => Some(Objection::Publisher(publisher)),
-        (Standing::Rotated, None) => Some(Objection::Replaced),
-        _ if change.moved_from.is_some() && is_other && !is_of_publisher() => Some(Objection::Moved),
+        (Standing::Refused, _) => Some(SignerObjection::Refused),
+        (_, Some(publisher)) => Some(SignerObjection::Publisher(publisher)),
+        (Standing::Rotated, None) => Some(SignerObjection::Replaced),
+        _ if change.moved_from.is_some() && is_other && !is_of_publisher() => Some(SignerObjection::Moved),
         _ => None,
     }
 }
