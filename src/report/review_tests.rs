@@ -336,6 +336,7 @@ fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
 }
 
 #[test]
+#[ignore = "long"]
 fn markdown_of_more_than_fits_says_what_is_missing() {
     let [old, new] = large(900);
     let one = outcome(vec![root(old, new, &nothing)]);

@@ -30,6 +30,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long"]
 fn additions_in_one_directory() {
     let (registry, workspace) = (registry(), Workspace::with_files(&[("main.tf", "# nothing yet\n")]));
     for in_git in [false, true] {

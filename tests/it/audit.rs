@@ -259,6 +259,7 @@ fn a_database_that_cannot_be_used_is_inconclusive() {
 
 /// What a database says is text from outside: bounded, and never a command to a terminal or a platform.
 #[test]
+#[ignore = "long"]
 fn a_hostile_database_is_printed_or_refused() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);
@@ -458,6 +459,7 @@ type Edit<'a> = &'a dyn Fn(&str) -> String;
 
 /// A record of a shared index is text from outside as well.
 #[test]
+#[ignore = "long"]
 fn hostile_build_information_is_printed_or_refused() {
     let registry = registry(Shape::Go);
     let workspace = locked(&registry);

@@ -264,6 +264,7 @@ fn releases_that_must_not_be_used_are_refused() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_registry_that_does_not_answer_says_nothing() {
     for (endpoint, answer) in [
         (Endpoint::Discovery, Answer::status(503)),
@@ -301,6 +302,7 @@ fn a_registry_that_does_not_answer_says_nothing() {
 }
 
 #[test]
+#[ignore = "long"]
 fn links_are_https_or_none_and_never_markup() {
     for (source, shown) in [
         (r#""javascript:alert(1)""#, None),

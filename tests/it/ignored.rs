@@ -25,6 +25,7 @@ fn lock_in(workspace: &Workspace, registry: &Registry, directory: &str) -> Run {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_command_that_finds_no_other_names_the_rule_and_both_ways_on() {
     let registry = honest();
     let workspace = modules(&registry, "*.zip\n.terraform.lock.hcl\n");
@@ -111,6 +112,7 @@ fn generated_root_modules_in_ignored_directories_are_named() {
 
 /// In each format, with the reason; a workflow that many repositories share does not fail.
 #[test]
+#[ignore = "long"]
 fn nothing_to_check_is_not_passed() {
     let registry = honest();
     let empty = Workspace::with_files(&[("README.md", "")]);

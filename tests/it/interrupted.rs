@@ -218,16 +218,19 @@ fn at_any_moment(args: &[&str]) {
 }
 
 #[test]
+#[ignore = "long"]
 fn lock() {
     at_any_moment(&[&["lock", "-r"], &BOTH[..]].concat());
 }
 
 #[test]
+#[ignore = "long"]
 fn upgrade() {
     at_any_moment(&[&["upgrade", "-r"], &BOTH[..]].concat());
 }
 
 #[test]
+#[ignore = "long"]
 fn migrate() {
     at_any_moment(&["migrate", "-r", "--to", "tofu"]);
 }
@@ -243,6 +246,7 @@ fn get() {
 }
 
 #[test]
+#[ignore = "long"]
 fn mirror() {
     at_any_moment(&["mirror", "-r", "mirror"]);
 }
@@ -368,6 +372,7 @@ fn no_answer_is_waited_for_by_commands_that_read() {
 }
 
 #[test]
+#[ignore = "long"]
 fn no_answer_to_git_is_waited_for() {
     let repository = Repository::new();
     repository.commit("main.tf", "output \"x\" {\n  value = 1\n}\n");

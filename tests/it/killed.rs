@@ -163,6 +163,7 @@ fn upgrade_everywhere() {
 }
 
 #[test]
+#[ignore = "long"]
 fn add() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", &requires(&[("widget", "1.0.0")]))]);
@@ -174,6 +175,7 @@ fn add() {
 }
 
 #[test]
+#[ignore = "long"]
 fn lock() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", &requires(&[("gadget", "1.0.0"), ("widget", "1.0.0")]))]);
@@ -184,6 +186,7 @@ fn lock() {
 }
 
 #[test]
+#[ignore = "long"]
 fn merge() {
     let block = |name: &str, version: &str| {
         format!(

@@ -35,6 +35,7 @@ fn serving(mirror: &Path) -> Registry {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_closed_network_works_from_the_mirror_alone() {
     let registry = widget().standing_for("registry.terraform.io");
     let source = Workspace::from("modules/default-host");
@@ -148,6 +149,7 @@ fn packages_of_another_mirror_are_verified() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_run_that_is_killed_leaves_nothing_half_written() {
     let registry = widget();
     let workspace = locked(&registry);

@@ -49,6 +49,7 @@ fn a_local_name_or_a_type_is_enough() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_name_that_no_root_module_knows_is_an_error() {
     let registry = registry();
     let workspace = roots(&registry);

@@ -130,6 +130,7 @@ fn seen(files: &[(&str, &str)], tool: &str) -> &'static str {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_table_of_the_tools_is_true() {
     let page = include_str!("../../docs/compatibility.md").split("## Linux").next().unwrap();
     let rows: Vec<Vec<&str>> = page

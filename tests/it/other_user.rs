@@ -110,6 +110,7 @@ fn nor_does_it_open_the_way_to_one_above() {
 /// A checkout of another user, as containers have it: with `safe.directory` all is as in one's own, without it the root module is
 /// on its own.
 #[test]
+#[ignore = "long"]
 fn a_checkout_of_another_user_is_used_where_git_uses_it() {
     if !has_second_user() {
         return;
@@ -225,6 +226,7 @@ const STEPS: [&[&str]; 5] = [
 
 /// Whatever the umask, nobody else may write to what a run makes, and what the cache keeps is for the user alone.
 #[test]
+#[ignore = "long"]
 fn no_umask_opens_what_is_written() {
     for umask in ["000", "002", "022", "077"] {
         let (registry, workspace) = everything();
@@ -389,6 +391,7 @@ fn root_uses_no_cache_of_another_user() {
 
 /// A wait for another program is reported after a second, and a run goes on once it has the lock.
 #[test]
+#[ignore = "long"]
 fn a_wait_for_a_lock_is_reported() {
     let registry = widget();
     let workspace = Workspace::with_files(&[("main.tf", MAIN)]);

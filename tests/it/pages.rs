@@ -213,6 +213,7 @@ fn words(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
+#[ignore = "long"]
 fn markdown_says_what_a_terminal_says() {
     let registry = honest();
     let workspace = locked(&registry);

@@ -34,6 +34,7 @@ fn level(level: &str) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_command_that_meets_one_says_so_at_the_level_of_the_settings() {
     let registry = registry();
     let workspace = repository(&registry);
@@ -106,6 +107,7 @@ fn the_base_decides_and_only_changed_entries_are_judged() {
 
 /// `HashiCorp` announces all its keys: without settings, what writes a lock file warns, and the gate and what remembers keys refuse.
 #[test]
+#[ignore = "long"]
 fn another_key_of_a_publisher_that_announces_its_keys_is_refused() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
@@ -216,6 +218,7 @@ fn a_downgrade_is_a_note_of_the_gate_that_a_level_denies() {
 
 /// `diff` explains: it neither calls a change passed nor names the command that accepts a key, whatever it found.
 #[test]
+#[ignore = "long"]
 fn diff_leaves_the_judgment_to_the_gate() {
     let registry = registry().release("hashicorp/null", "3.0.0", &["linux_amd64"]);
     let workspace = repository(&registry);

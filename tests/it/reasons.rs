@@ -7,6 +7,7 @@ use crate::support::worlds::LOCK;
 
 /// As Artifactory answers: the reason is in the body, and no other version helps.
 #[test]
+#[ignore = "long"]
 fn a_refusal_is_reported_in_the_words_of_the_registry() {
     let reason = "signing key 6B21 not found for globex\u{1b}[31m";
     let shown = "signing key 6B21 not found for globex\\u{1b}[31m";

@@ -167,6 +167,7 @@ fn the_entry_must_be_literal_and_pin_something() {
 }
 
 #[test]
+#[ignore = "long"]
 fn pins_denied_signers_and_bans_count() {
     let registry = honest().release("acme/widget", "1.3.0", PLATFORMS);
     let (good, other) = (keys::GOOD.fingerprint(), keys::OTHER.fingerprint());

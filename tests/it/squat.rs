@@ -45,6 +45,7 @@ fn propose(workspace: &Workspace, registry: &Registry, providers: &[&str]) -> cr
 }
 
 #[test]
+#[ignore = "long"]
 fn a_typosquat_is_the_loudest_of_all() {
     let registry = registry();
     let workspace = repository(&registry);

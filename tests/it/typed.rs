@@ -5,6 +5,7 @@ use crate::support::locked::{honest, locked};
 const TRUST: &str = ".tflock.trust.hcl";
 
 #[test]
+#[ignore = "long"]
 fn what_was_probably_meant_is_named() {
     let registry = honest();
     let workspace = locked(&registry);
@@ -121,6 +122,7 @@ fn above_root_modules_an_error_names_the_option() {
 }
 
 #[test]
+#[ignore = "long"]
 fn quiet_is_silent_where_all_is_well() {
     let registry = honest();
     let workspace = locked(&registry);

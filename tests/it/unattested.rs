@@ -84,6 +84,7 @@ fn a_swapped_hash_is_one_finding_with_the_command_that_goes_back() {
 }
 
 #[test]
+#[ignore = "long"]
 fn under_a_base_it_is_the_replacement() {
     let registry = honest();
     let workspace = repository(&registry);
@@ -122,6 +123,7 @@ fn under_a_base_it_is_the_replacement() {
 
 /// Settings that lowered the old name for `lock` do not lower the gate.
 #[test]
+#[ignore = "long"]
 fn the_old_name_in_settings_is_one_for_what_writes() {
     let registry = honest();
     let workspace = committed(&registry);
@@ -144,6 +146,7 @@ fn the_old_name_in_settings_is_one_for_what_writes() {
 
 /// What `terraform init` leaves if several runs share a plugin cache: the hash of a half-written package, from the first commit on.
 #[test]
+#[ignore = "long"]
 fn the_hash_of_a_half_written_package_goes() {
     let registry = honest();
     let workspace = committed(&registry);

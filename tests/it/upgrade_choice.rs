@@ -84,6 +84,7 @@ fn versions(workspace: &Workspace, root: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_is_chosen_is_raised() {
     let registry = registry();
     let workspace = outdated(&registry);

@@ -219,6 +219,7 @@ fn nothing_recorded_goes_in_any_world() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_missing_entry_is_added_only_if_its_provider_is_pinned() {
     let registry = registry();
     let workspace = proposal(&registry);
@@ -261,6 +262,7 @@ fn without_widget(workspace: &Workspace) {
 }
 
 #[test]
+#[ignore = "long"]
 fn an_entry_of_the_base_comes_back_as_it_is_there() {
     for constraint in ["~> 1.3", ""] {
         let registry = Registry::start().release("acme/widget", "1.3.0", &HERE).release("acme/gadget", "2.0.0", &HERE);

@@ -116,6 +116,7 @@ fn many_findings_are_no_square() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_findings_in_markdown_are_no_square() {
     many_findings("markdown");
 }
@@ -127,11 +128,13 @@ fn pinned(count: usize) -> Vec<(&'static str, String)> {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_pins_are_no_square() {
     grows_linearly(|count| work(NOTHING, &pinned(count), &["verify", "--offline"]), 7);
 }
 
 #[test]
+#[ignore = "long"]
 fn many_new_pins_are_no_square() {
     grows_linearly(|count| work(NOTHING, &pinned(count), &["verify", "--offline", "--base", "HEAD"]), 7);
 }
@@ -210,6 +213,7 @@ fn a_root_module_takes_little_memory() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_root_modules_are_no_square() {
     grows_linearly(|count| work(NOTHING, &root_modules(count + 1, "~> 1.0", 2), &["verify", "-r", "--offline"]), 3);
 }
@@ -240,6 +244,7 @@ fn many_differences_are_no_square() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_new_files_are_no_square() {
     let run = |count| work(NOTHING, &changed(count)[1], &["verify", "-r", "--offline", "--base", "HEAD"]);
     grows_linearly(run, 3);
@@ -252,11 +257,13 @@ fn broken(count: usize) -> Vec<(String, String)> {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_errors_of_lock_are_no_square() {
     grows_linearly(|count| work(NOTHING, &broken(count), &["lock", "-r", "--offline"]), 3);
 }
 
 #[test]
+#[ignore = "long"]
 fn many_errors_of_verify_are_no_square() {
     grows_linearly(|count| work(NOTHING, &broken(count), &["verify", "-r", "--offline"]), 3);
 }
@@ -284,11 +291,13 @@ fn module_calls(count: usize) -> [(&'static str, String); 2] {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_module_references_are_no_square() {
     grows_linearly(|count| work(NOTHING, &module_calls(count), &["verify", "--offline"]), 7);
 }
 
 #[test]
+#[ignore = "long"]
 fn many_new_module_references_are_no_square() {
     grows_linearly(|count| work(&module_calls(0), &module_calls(count), &["diff"]), 7);
 }
@@ -303,6 +312,7 @@ fn nested_settings(count: usize, versions: &str) -> Vec<(String, String)> {
 }
 
 #[test]
+#[ignore = "long"]
 fn nested_settings_are_no_square() {
     let run = |count, now| {
         work(
@@ -328,6 +338,7 @@ fn settings_that_add_up_are_bounded() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_module_calls_on_one_line_are_no_square() {
     let call = |n| format!("\"m{n}\":{{\"source\":\"./{}\"}}", "x".repeat(100));
     let calls = |count| (0..=count).map(call).collect::<Vec<_>>().join(",");
@@ -461,6 +472,7 @@ fn implied_providers_are_bounded() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_imports_are_no_square() {
     let block = |n| format!("resource \"a_b\" \"r{n}\" {{}}\nimport {{\n  to = a_b.r{n}\n  id = \"x\"\n}}\n");
     let files = |count: usize| [("main.tf", (0..=count).map(block).collect::<String>()), (LOCK, HEADER.to_owned())];
@@ -468,6 +480,7 @@ fn many_imports_are_no_square() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_providers_without_an_answer_are_no_square() {
     let files = |count| [("main.tf", implied(count + 1)), (LOCK, HEADER.to_owned())];
     grows_linearly(|count| work(NOTHING, &files(count), &["lock", "--offline"]), 7);
@@ -498,6 +511,7 @@ fn listed_findings_are_bounded() {
 
 /// Equal root modules are judged once; what each of them has beyond the limit is counted for each.
 #[test]
+#[ignore = "long"]
 fn findings_that_are_not_listed_are_counted_for_each_of_equal_root_modules() {
     let workspace = Workspace::with_files(&[]);
     let lines = (0..3_334).fold(String::new(), |text, n| text + &format!("    \"zh:{n}\",\n"));
@@ -552,6 +566,7 @@ fn the_action_takes_little_memory() {
 }
 
 #[test]
+#[ignore = "long"]
 fn more_than_any_project_has_is_refused() {
     let entries = |count: usize| (0..count).map(|n| entry(&format!("p{n:05}"), 1)).collect::<String>();
     let files = [

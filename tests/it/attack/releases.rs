@@ -64,6 +64,7 @@ const PUBLISHED_AGAIN: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn releases_published_again_are_judged() {
     check(PUBLISHED_AGAIN);
 }
@@ -263,6 +264,7 @@ const UNSIGNED_REPORTS_THAT_LIE: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn lying_reports_are_judged() {
     check(UNSIGNED_REPORTS_THAT_LIE);
 }
@@ -290,6 +292,7 @@ fn hashes_that_only_the_origin_reports_save_downloads() {
 }
 
 #[test]
+#[ignore = "long"]
 fn keys_may_expire_after_they_signed() {
     for (key, day, warned) in [
         (keys::EXPIRED, keys::SIGNED_AT, false),

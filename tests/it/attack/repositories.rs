@@ -54,6 +54,7 @@ fn plant(workspace: &Workspace, directory: &str, config: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_repository_made_of_plain_files_proves_nothing() {
     let registry = honest();
     let configs = [
@@ -109,6 +110,7 @@ fn nothing_that_a_repository_names_runs() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_name_that_an_outsider_may_choose_is_no_base() {
     let registry = honest();
     let commit_evil = |workspace: &Workspace| {

@@ -95,6 +95,7 @@ fn trust_is_judged_without_configuration() {
 }
 
 #[test]
+#[ignore = "long"]
 fn without_anything_to_refuse_it_is_an_error_as_before() {
     let registry = honest();
     for (how, unreadable) in BREAKS {
@@ -187,6 +188,7 @@ fn files_unreadable_before_block_no_other_change() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_cannot_be_read_and_changed_is_an_error() {
     let registry = honest();
     let rows: &[Break] = &[
@@ -280,6 +282,7 @@ fn what_became_unreadable_behind_a_link_was_readable_at_the_base() {
 /// Links of the base by every kind of way to a file that the change spoils, each time in another manner.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn what_became_unreadable_by_whatever_way_is_an_error() {
     type Links = &'static [(&'static str, &'static str)];
     let registry = crate::support::locked::honest();

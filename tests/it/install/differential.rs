@@ -46,6 +46,7 @@ fn kept(text: &str, keep: impl Fn(&str) -> bool) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn init_uses_what_was_installed_however_it_was_linked() {
     for (link, user) in [
         ("auto", User::Own),
@@ -175,6 +176,7 @@ fn init_uses_providers_and_modules_of_one_run() {
 
 /// What `terraform` put into its plugin cache, or wrote as a mirror, is a source for root modules that have nothing.
 #[test]
+#[ignore = "long"]
 fn what_terraform_cached_or_mirrored_is_a_source() {
     let registry = widget();
     let folder = crate::support::tempdir();

@@ -209,6 +209,7 @@ fn another_working_tree_is_no_place_for_an_index() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_data_directory_is_never_behind_a_link() {
     let registry = widget();
     let host = registry.host();

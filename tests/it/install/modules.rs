@@ -57,6 +57,7 @@ fn with_modules(registry: Registry, tool: &str) -> (Registry, Workspace) {
 
 /// Nothing is requested for it, and what it reports `install` repairs.
 #[test]
+#[ignore = "long"]
 fn check_compares_modules() {
     for (tool, most) in [("terraform", 11), ("tofu", 3)] {
         let (registry, workspace) = with_modules(widget(), tool);

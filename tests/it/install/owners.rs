@@ -19,6 +19,7 @@ fn folders(top: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_others_may_write_to_is_not_linked() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 6] = [
@@ -76,6 +77,7 @@ fn what_everybody_may_write_to_is_no_store() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_we_make_only_we_may_write_to() {
     let registry = widget();
     for umask in ["000", "002", "022", "077"] {

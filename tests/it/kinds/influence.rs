@@ -46,6 +46,7 @@ fn init(argument: &str) -> String {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_program_is_new_if_a_file_changed_that_it_names() {
     let registry = honest();
     let local = |call: &str| format!("locals {{\n  x = {call}\n}}\nterraform {{\n{SOURCE}}}\n");
@@ -88,6 +89,7 @@ fn what_decides_about_init_is_new_if_a_file_changed_that_it_names() {
 
 /// A unit whose module only the environment knows is denied where anything of it that is read changed, or what the rest comes from.
 #[test]
+#[ignore = "long"]
 fn an_unread_unit_is_denied_where_what_is_read_of_it_changed() {
     let registry = honest();
     let unit = "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n\

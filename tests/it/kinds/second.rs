@@ -38,6 +38,7 @@ fn sorted(requirements: &BTreeMap<String, String>) -> BTreeMap<String, Vec<Strin
 
 /// A tree is named by its number.
 #[test]
+#[ignore = "long"]
 fn random_units_are_read_as_the_second_reader_reads_them() {
     let seeds = seeds(60);
     let count = seeds.clone().count();

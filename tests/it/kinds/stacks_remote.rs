@@ -64,6 +64,7 @@ fn what_is_elsewhere_is_fetched_as_modules_are() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_cannot_be_fetched_is_inconclusive_and_prunes_nothing() {
     let registry = with_repository(honest());
     let workspace =
@@ -172,6 +173,7 @@ const EXAMPLES: &[&[(&str, &str)]] = &[
 ];
 
 #[test]
+#[ignore = "long"]
 fn the_lock_files_of_example_stacks_stay_as_they_are() {
     let registry = honest();
     for files in EXAMPLES {

@@ -57,6 +57,7 @@ fn call(registry: &Registry, rest: &str) -> Workspace {
 }
 
 #[test]
+#[ignore = "long"]
 fn one_directory_may_be_named_by_a_star() {
     let (registry, archive) = served();
     let registry = registry.document("/r/tarball", "application/gzip", archive);

@@ -74,6 +74,7 @@ fn tree() -> (Registry, Workspace) {
 }
 
 #[test]
+#[ignore = "long"]
 fn terraform_leaves_installed_modules_unchanged() {
     let (registry, workspace) = tree();
     workspace.tflock(&registry, ["get"]).ended_with(0);
@@ -236,6 +237,7 @@ fn a_link_is_not_written_through() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_removed_commit_is_reported() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));

@@ -97,6 +97,7 @@ fn a_commit_is_fetched_once() {
 
 /// The user's own configuration of git counts, and a password in it is not shown.
 #[test]
+#[ignore = "long"]
 fn settings_of_git_apply() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));

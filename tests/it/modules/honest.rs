@@ -104,6 +104,7 @@ fn submodules_belong_to_the_package() {
 
 /// Two calls of one package: the tools copy the second from the first, and leave out what begins with a dot.
 #[test]
+#[ignore = "long"]
 fn second_copies_of_a_package_are_not_accused() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit(".hidden/x", "x\n");

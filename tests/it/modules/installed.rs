@@ -88,6 +88,7 @@ fn honest(registry: &Registry, workspace: &Workspace) {
 /// What `terraform get` makes of an honest repository passes.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn checkouts_may_convert_line_ends() {
     let (registry, repository) = (widget(), Repository::new());
     let attributes = "unix.txt text eol=crlf\nleft.txt export-ignore\n";
@@ -123,6 +124,7 @@ fn checkouts_may_convert_line_ends() {
 /// What is in the place of a file is neither followed nor opened, and nothing but a name is folded into `$Id$`.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn what_a_tool_never_installs() {
     let (registry, repository) = (widget(), Repository::new());
     repository.0.write("id.tf", "locals {\n  x = [\"$Id$\"]\n}\n");
@@ -145,6 +147,7 @@ fn what_a_tool_never_installs() {
 
 /// A checkout may replace what Git LFS stores, by the object that it names.
 #[test]
+#[ignore = "long"]
 fn an_object_of_lfs_says_what_it_is() {
     let (registry, repository) = (widget(), Repository::new());
     let object = "the object\n";

@@ -47,6 +47,7 @@ fn forty_runs_share_the_cache() {
 
 /// Forty calls are fetched side by side: the server delays each archive until sixteen are requested.
 #[test]
+#[ignore = "long"]
 fn forty_modules_are_fetched_side_by_side() {
     let mut registry = world();
     let other = registry.other_host();

@@ -64,6 +64,7 @@ fn links_in_archives_are_not_locked() {
 /// A link that was a file, and one that became a file, have one hash; what is installed is compared then.
 #[cfg(unix)]
 #[test]
+#[ignore = "long"]
 fn what_is_installed_is_a_link_or_not() {
     let (registry, repository) = (widget(), Repository::new());
     repository.0.write("#real", "# real\n");

@@ -209,6 +209,7 @@ fn poison(workspace: &Workspace, _: &Registry) {
 }
 
 #[test]
+#[ignore = "long"]
 fn an_honest_change_passes_and_is_explained() {
     let registry = honest().release("acme/widget", "1.4.1", &["linux_amd64", "darwin_arm64"]);
     let (job, registry) = Job::new(registry, upgrade);
@@ -258,6 +259,7 @@ fn an_outage_is_inconclusive() {
 }
 
 #[test]
+#[ignore = "long"]
 fn without_changes_no_comment_is_written_and_a_failed_comment_decides_nothing() {
     let (job, registry) = Job::new(honest(), |it, _| it.write("README.md", "new\n"));
     let job = job.pinned().run(&registry);

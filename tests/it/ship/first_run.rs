@@ -98,6 +98,7 @@ fn the_readme_shows_what_is_printed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_page_shows_what_is_printed() {
     let registry = registry();
     let workspace = repository(&registry, 40);

@@ -86,6 +86,7 @@ fn configured(methods: &str) -> (Registry, Workspace, Run) {
 }
 
 #[test]
+#[ignore = "long"]
 fn which_source_is_used() {
     for Row { methods, locked, asked } in table() {
         let (registry, workspace, run) = configured(methods);

@@ -21,6 +21,7 @@ fn world() -> (Registry, Workspace) {
 const BOTH: [&str; 4] = ["lock", "-r", "--create", "--platform=linux_amd64"];
 
 #[test]
+#[ignore = "long"]
 fn each_root_module_uses_its_own_source() {
     let (registry, workspace) = world();
     workspace.tflock(&registry, BOTH).ended_with(0);

@@ -1,6 +1,6 @@
 //! How much a test does: in a short run what shows most faults within minutes, in a long one everything.
 //!
-//! What takes more than a second or two is ignored by `cargo test` (`#[ignore = "long"]`) and runs with `--include-ignored`, before a
+//! What takes more than a second is ignored by `cargo test` (`#[ignore = "long"]`) and runs with `--include-ignored`, before a
 //! release and every night. Where a table or something random takes long, a short form of the same test is there that is not ignored.
 //! `TFLOCK_TEST_TIMES=N` makes N times as much of what is random, and `TFLOCK_TEST_FROM=N` begins with another seed.
 

@@ -246,6 +246,7 @@ fn unsigned(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "long"]
 fn descriptors_need_no_signature() {
     let (big, zeros) = (noise(70_000), vec![0; 60_000]);
     let files: [(&str, &[u8]); 5] =
@@ -413,6 +414,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "long"]
     fn accepted_archives_read_alike_in_another_reader(
         seed in 0..6u8,
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

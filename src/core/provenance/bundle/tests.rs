@@ -95,6 +95,7 @@ fn changes(value: &str) -> Vec<String> {
 const NOT_AUTHENTICATED: [&str; 1] = ["/verificationMaterial/tlogEntries/0/inclusionProof/treeSize"];
 
 #[test]
+#[ignore = "long"]
 fn each_change_of_an_authenticated_field_is_refused() {
     let document: Value = serde_json::from_str(REAL).unwrap();
     let mut places = Vec::new();

@@ -37,6 +37,7 @@ fn with_submodule(repository: &Repository<'_>, modules: &str, commit: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_is_not_one_section_for_each_submodule_is_not_locked() {
     let world = World::new();
     let commit = world.repository("inner").with("inner.tf", "# inner\n");

@@ -136,6 +136,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "long"]
     fn replacing_changes_the_entry_only(text in configuration(), constraint in prop::option::of(Just("= 7.0.0"))) {
         let files = file("main.tf", &text);
         let module = Module::decode(&files, &[], Dialect::Terraform).unwrap();
@@ -220,6 +221,7 @@ fn unusual_layouts() {
 
 /// Of many generated configurations, those that `terraform fmt` wrote are left in a form that it is content with.
 #[test]
+#[ignore = "long"]
 fn terraform_is_content_with_edits_of_what_it_formatted() {
     let directory = tempfile::tempdir().unwrap();
     let fmt = |arguments: &[&str]| {
