@@ -18,7 +18,7 @@ use crate::dialect::Dialect;
 use crate::disk::below::{self, SurveyedDirectory};
 use crate::disk::root_files;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level};
+use crate::finding::Finding;
 use crate::git::Git;
 use crate::lockfile::{self, Decoded, likely_dialect};
 use crate::outcome::Outcome;
@@ -30,7 +30,6 @@ use crate::release::continuity::verdict;
 use crate::step::Step;
 use crate::trust::pins::Pins;
 use crate::trust::signer::SignerVerdict;
-use crate::verify::entry;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::{Environment, Reading, Root, RunSettings, Scope, directory, named_roots, one_dialect};
 
@@ -345,12 +344,10 @@ fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, cho
     signatures
 }
 
-/// True if the remembered signers refuse the one of a release, or its publisher is known by other keys.
+/// True if the trust file refuses the signer of a release.
 fn is_signer_refused(pins: &Pins, release: &Release) -> bool {
     let Some(signer) = &release.signer else { return false };
-    let unexpected = entry::unexpected_publisher(Some(pins), &release.address, signer, Level::Deny);
-    let is_accepted = matches!(verdict(pins, release, signer), SignerVerdict::Known(_) | SignerVerdict::FirstUse);
-    !is_accepted || unexpected.is_some_and(|finding| finding.level() == Level::Deny)
+    !matches!(verdict(pins, release, signer), SignerVerdict::Known(_) | SignerVerdict::FirstUse)
 }
 
 fn listed_versions(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<OfferedVersions, Error> {

@@ -93,7 +93,7 @@ pub struct Change {
     pub standing: Standing,
     /// Who may have signed it before: the signers that were remembered, else that of the old release, where it is known.
     pub signers_before: BTreeSet<Signer>,
-    /// The publisher of the provider, if it announces its keys and that signer is none of them.
+    /// The publisher of the provider, if it announces its keys and that signer is not among them.
     pub publisher_denied: Option<&'static str>,
     /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
     pub identical: bool,

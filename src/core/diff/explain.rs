@@ -123,7 +123,7 @@ fn against(change: &Change) -> Vec<String> {
         (SignerObjection::Moved, _) => "another key signs it at its new address".to_owned(),
         (SignerObjection::Publisher(publisher), Some(Signer::Unsigned)) => format!("{publisher} signs its releases"),
         (SignerObjection::Publisher(publisher), _) => {
-            format!("{publisher} announces its keys, and none of them signs it")
+            format!("its key is not among those that {publisher} announces")
         }
     }));
     if let Some(other) = change.novelty.as_ref().and_then(|novelty| novelty.mistaken_for.as_ref()) {

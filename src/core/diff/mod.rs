@@ -295,7 +295,7 @@ enum SignerObjection {
     Replaced,
     /// It is not who signed at the old address.
     Moved,
-    /// It is none of the keys that the publisher announces.
+    /// Its key is not among those that the publisher announces.
     Publisher(&'static str),
 }
 
