@@ -177,7 +177,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
             calls.has_unread_sources |= is_stack;
             continue;
         };
-        calls.has_backend |= module.has_backend;
+        calls.has_backend |= module.backend.is_some();
         let scope = ModuleScope::new(Rc::new(module), Some(".".to_owned()), Inputs::Root);
         let surroundings = Surroundings::new(Dialect::OpenTofu);
         for call in scope.module.calls.values() {

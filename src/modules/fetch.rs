@@ -15,7 +15,7 @@ use super::store::Store;
 use super::wanted::{FetchKey, Placed, Wanted};
 use crate::config::{ModuleSource, RegistryModule, RemoteModule};
 use crate::dialect::Dialect;
-use crate::disk::roots::FetchedModule;
+use crate::disk::roots::{FetchedModule, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::modulelock::{ModuleContent, Offered, Served, ambiguous_version};
@@ -110,6 +110,15 @@ impl Fetcher {
             offers: Shared::new(),
             inquiries: Shared::new(),
         }
+    }
+
+    /// What is requested, from the host that the name in its address stands for.
+    pub(super) fn wanted(&self, terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
+        let wanted = Wanted::of(terms, request);
+        let ModuleSource::Registry(module) = &wanted.source else { return wanted };
+        let host = self.registry.discovery().asked(&module.host, terms.stand_in.as_ref()).clone();
+        let source = ModuleSource::Registry(RegistryModule { host, ..module.clone() });
+        Wanted { source, ..wanted }
     }
 
     /// For archives and documents. This and the next three functions are the only doors to the network: each refuses

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::refusals::ModuleHosts;
-use super::{Fetcher, FetcherOptions, ModuleRegistry, Store, Wanted};
+use super::wanted::Wanted;
+use super::{Fetcher, FetcherOptions, ModuleRegistry, Store};
 use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::disk::oci_credentials::OciCredentials;

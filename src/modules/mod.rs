@@ -31,7 +31,6 @@ use crate::error::Error;
 use crate::modulelock::{ModulePin, Offered, Served};
 use crate::net::Background;
 use crate::parallel::spawn_all;
-use wanted::Wanted;
 
 pub use fetch::{Fetcher, FetcherOptions};
 pub use layout::{copy_package, differences, is_laid_out};
@@ -84,9 +83,9 @@ impl ModuleService {
 impl FetchModules for ModuleService {
     /// After Ctrl-C what comes of it is an interruption.
     fn begin(&self, terms: &ModuleTerms, request: &ModuleRequest, handler: Handler) {
-        let wanted = Wanted::of(terms, request);
         match self.fetcher(terms.dialect) {
             Ok(fetcher) => {
+                let wanted = fetcher.wanted(terms, request);
                 self.background
                     .begin(async move { fetcher.fetch(&wanted).await }, |fetched| handler(fetched.flatten()));
             }
@@ -95,13 +94,17 @@ impl FetchModules for ModuleService {
     }
 
     fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, ModulePin)]) -> Vec<Result<Served, Error>> {
-        let wanted = requests.iter().map(|(request, pin)| (Wanted::of(terms, request), pin.clone())).collect();
-        self.each(terms.dialect, wanted, |fetcher, (wanted, pin)| async move { fetcher.served(&wanted, &pin).await })
+        self.each(terms.dialect, requests.to_vec(), |fetcher, (request, pin)| {
+            let wanted = fetcher.wanted(terms, &request);
+            async move { fetcher.served(&wanted, &pin).await }
+        })
     }
 
     fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>> {
-        let wanted = requests.iter().map(|request| Wanted::of(terms, request)).collect();
-        self.each(terms.dialect, wanted, |fetcher, wanted| async move { fetcher.offered(&wanted).await })
+        self.each(terms.dialect, requests.to_vec(), |fetcher, request| {
+            let wanted = fetcher.wanted(terms, &request);
+            async move { fetcher.offered(&wanted).await }
+        })
     }
 }
 

@@ -26,7 +26,13 @@ pub(super) fn unfetched(shown: &str, error: NetError) -> Error {
         return error.into();
     }
     let message = format!("cannot fetch the module from {shown}: {}", error.fault);
-    Error { message, ..Error::from(error) }
+    let wants_password = error.refused_token() == Some(false);
+    let error = Error { message, ..Error::from(error) };
+    if !wants_password {
+        return error;
+    }
+    Error { hints: Vec::new(), ..error }
+        .hint("passwords for archives of modules are taken from .netrc, as by the tools")
 }
 
 /// What a package does that no honest one does.

@@ -64,6 +64,10 @@ impl ModuleRegistry {
         Self { client, discovery, credentials }
     }
 
+    pub(super) fn discovery(&self) -> &Discovery {
+        &self.discovery
+    }
+
     /// All versions that a registry lists, in its order, as it writes them. Only the first module of an answer counts.
     pub async fn versions(&self, module: &RegistryModule) -> Result<Vec<String>, Error> {
         let url = self.endpoint(module, "versions").await?;

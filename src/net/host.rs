@@ -17,6 +17,7 @@ use super::policy::RunBudget;
 use super::reason::bounded;
 use super::transfer::{DocumentKind, DocumentRequest, FetchedDocument};
 use crate::addr::Hostname;
+use crate::config::{StandIn, is_stand_in};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::helper::{HelperError, HelperProgram};
 use crate::error::{Error, ErrorKind};
@@ -63,11 +64,6 @@ pub struct ServiceMap {
     configured: bool,
 }
 
-/// The name that stands for another host, and is never asked itself.
-///
-/// Source: terraform `internal/cloud/backend.go` and `internal/backend/remote/backend.go`, `genericHostname`.
-const GENERIC: &str = "localterraform.com";
-
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
     #[error("the host {host} does not offer a {service}{}", if *other_version { " of a version that can be used" } else { "" })]
@@ -87,9 +83,9 @@ pub enum DiscoveryError {
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
     #[error(
-        "{GENERIC} is no registry: Terraform puts the host of the `cloud` block or of the `remote` backend in its place"
+        "{0} is no registry: it stands for the host of the `cloud` block or of the `remote` backend, which is not known"
     )]
-    Generic,
+    StandIn(Hostname),
 }
 
 /// Runs service discovery once per host and run; failures are remembered too.
@@ -111,6 +107,12 @@ impl Discovery {
         Self { client, credentials, configured, answers: Shared::new() }
     }
 
+    /// The host to ask where an address names `host`: another one if that is a stand-in without a `host` block of its own.
+    pub fn asked<'h>(&self, host: &'h Hostname, stand_in: Option<&'h StandIn>) -> &'h Hostname {
+        let of_name = stand_in.filter(|it| it.is_for(host) && !self.configured.contains_key(host));
+        of_name.map_or(host, |it| &it.host)
+    }
+
     pub async fn services(&self, host: &Hostname) -> Result<Arc<ServiceMap>, DiscoveryError> {
         self.answers.answer(host.clone(), self.find(host)).await
     }
@@ -127,8 +129,8 @@ impl Discovery {
         if let Some(services) = self.configured.get(host) {
             return Ok(Arc::new(ServiceMap::configured(host, url, services)));
         }
-        if host.as_ascii() == GENERIC {
-            return Err(DiscoveryError::Generic);
+        if is_stand_in(host) {
+            return Err(DiscoveryError::StandIn(host.clone()));
         }
         // Discovery may need no token: a helper that fails is reported where the token is needed.
         let token = self.credentials.token(host).await.unwrap_or_default();
@@ -248,9 +250,10 @@ impl From<DiscoveryError> for Error {
             }
             DiscoveryError::ServiceUrl { .. } => Error::new(ErrorKind::Unavailable, message),
             DiscoveryError::Host(_) => Error::new(ErrorKind::Configuration, message),
-            DiscoveryError::Generic => Error::new(ErrorKind::Configuration, message)
-                .hint("write that host itself in the source address, such as app.terraform.io")
-                .hint(format!("or name its services in a `host \"{GENERIC}\"` block of the CLI configuration")),
+            DiscoveryError::StandIn(name) => Error::new(ErrorKind::Configuration, message)
+                .hint("write the host as a literal `hostname` there, or in the source address")
+                .hint("where a change is judged, `module_hosts` of the base has to name it too")
+                .hint(format!("or name its services in a `host \"{name}\"` block of the CLI configuration")),
         }
     }
 }

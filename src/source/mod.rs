@@ -25,6 +25,7 @@ use std::sync::Arc;
 use url::Url;
 
 use crate::addr::{AddrPattern, Hostname, PatternError, ProviderAddr};
+use crate::config::StandIn;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::{CliConfig, Installation, MethodBlock as Written, MethodKind};
 use crate::disk::helper::HelperError;
@@ -56,6 +57,8 @@ pub struct Connection {
     pub discovery: Arc<Discovery>,
     pub credentials: Arc<Credentials>,
     pub oci: Arc<OciCredentials>,
+    /// What `localterraform.com` stands for in the root modules that ask, if that is known.
+    pub stand_in: Option<StandIn>,
 }
 
 impl Source {
@@ -63,8 +66,7 @@ impl Source {
     pub fn open(method: &Method, connect: impl Fn(Option<u32>) -> Result<Connection, Error>) -> Result<Self, Error> {
         Ok(Self::Mirror(match &method.place {
             SourceLocation::Direct { download_retries } => {
-                let Connection { client, discovery, credentials, .. } = connect(*download_retries)?;
-                return Ok(Self::Registry(Box::new(Registry::new(client, discovery, credentials))));
+                return Ok(Self::Registry(Box::new(Registry::new(connect(*download_retries)?))));
             }
             SourceLocation::Directory(base) => Mirror::Directory(DirectoryMirror::new(base.clone())),
             SourceLocation::Network { url, download_retries, trust_all_hashes } => {
@@ -150,7 +152,19 @@ fn no_credentials(host: &Hostname, problem: HelperError) -> Error {
 
 fn unanswered(source: &str, addr: &ProviderAddr, problem: NetError) -> Error {
     let message = format!("the request to {source} for provider {addr} failed: {problem}");
-    Error { message, ..Error::from(problem) }
+    of_package(message, problem)
+}
+
+/// Why something of a release did not come. Its URL gets no token, as with the tools, so one that the user gives cannot help.
+pub fn of_package(message: String, problem: NetError) -> Error {
+    let wants_token = problem.refused_token() == Some(false);
+    let error = Error { message, ..Error::from(problem) };
+    if !wants_token {
+        return error;
+    }
+    let hint = "no token is sent to URLs of packages, their checksums and signatures, by the tools neither: who runs the \
+                registry has to sign these URLs, or to serve them openly";
+    Error { hints: Vec::new(), ..error }.hint(hint)
 }
 
 fn unusable(source: &str, addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {

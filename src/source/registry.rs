@@ -7,8 +7,11 @@ use std::sync::Arc;
 use url::Url;
 
 use super::wire::{self, WireError};
-use super::{Miss, no_credentials, page_beside_download, page_of_source, unanswered, unauthorized, unusable};
-use crate::addr::ProviderAddr;
+use super::{
+    Connection, Miss, no_credentials, page_beside_download, page_of_source, unanswered, unauthorized, unusable,
+};
+use crate::addr::{Hostname, ProviderAddr};
+use crate::config::StandIn;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -27,6 +30,7 @@ pub struct Registry {
     client: Client,
     discovery: Arc<Discovery>,
     credentials: Arc<Credentials>,
+    stand_in: Option<StandIn>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +64,9 @@ pub struct ProviderListing {
 }
 
 impl Registry {
-    pub fn new(client: Client, discovery: Arc<Discovery>, credentials: Arc<Credentials>) -> Self {
-        Self { client, discovery, credentials }
+    pub fn new(connection: Connection) -> Self {
+        let Connection { client, discovery, credentials, stand_in, .. } = connection;
+        Self { client, discovery, credentials, stand_in }
     }
 
     pub fn credentials(&self) -> &Arc<Credentials> {
@@ -166,8 +171,13 @@ impl Registry {
         Ok(document.body)
     }
 
+    /// The host that knows a provider.
+    fn host<'a>(&'a self, addr: &'a ProviderAddr) -> &'a Hostname {
+        self.discovery.asked(addr.host(), self.stand_in.as_ref())
+    }
+
     async fn endpoint(&self, addr: &ProviderAddr, path: &str) -> Result<Url, Miss> {
-        let base = self.discovery.url(addr.host(), Service::Providers).await.map_err(Error::from)?;
+        let base = self.discovery.url(self.host(addr), Service::Providers).await.map_err(Error::from)?;
         Ok(base.join(path).map_err(|_| no_url(addr, "service URL", base.as_str()))?)
     }
 
@@ -177,12 +187,13 @@ impl Registry {
         url: Url,
         absent: impl Fn(Option<&str>) -> Miss,
     ) -> Result<FetchedDocument, Miss> {
-        let token = self.credentials.token(addr.host()).await;
-        let token = token.map_err(|problem| no_credentials(addr.host(), problem))?;
+        let host = self.host(addr);
+        let token = self.credentials.token(host).await;
+        let token = token.map_err(|problem| no_credentials(host, problem))?;
         let request = DocumentRequest::new(url, DocumentKind::Metadata).token(token.clone());
         self.client.document(&request).await.map_err(|error| match error.status() {
             Some(404) => absent(error.words()),
-            Some(status @ (401 | 403)) => unauthorized(addr.host(), status, token.is_some()).into(),
+            Some(status @ (401 | 403)) => unauthorized(host, status, token.is_some()).into(),
             _ => unanswered(REGISTRY, addr, error).into(),
         })
     }

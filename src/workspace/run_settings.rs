@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::discover::below;
+use crate::config::StandIn;
 use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::roots::{
@@ -78,6 +79,8 @@ pub struct RunSettings {
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
+    /// What `localterraform.com` stands for, if the configuration was read and says it.
+    pub stand_in: Option<StandIn>,
     /// Access to modules that are not local.
     pub modules: ModuleAccess,
     pub variables: Variables,
@@ -110,6 +113,7 @@ pub struct RootSource {
     pub is_default: bool,
     /// The directory that the tool would run in.
     pub root: PathBuf,
+    pub stand_in: Option<StandIn>,
 }
 
 impl RootSource {
@@ -155,6 +159,7 @@ impl RunSettings {
             is_default: stated.is_none(),
             choice: stated.unwrap_or_default(),
             root: self.root.clone(),
+            stand_in: self.stand_in.clone(),
         }
     }
 
@@ -182,6 +187,7 @@ impl RunSettings {
             test_directory: self.modules.test_directory.clone(),
             variables,
             workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
+            cloud_hostname: self.variables.get("TF_CLOUD_HOSTNAME").filter(|host| !host.is_empty()).map(str::to_owned),
             units: self.unit_options(),
             trees: Arc::clone(&self.readings.trees),
             roots: self.readings.roots,
@@ -234,6 +240,7 @@ impl RunSettings {
             whole: false,
             fresh: false,
             work_tree: self.boundary.clone(),
+            stand_in: self.stand_in.clone(),
         }
     }
 

@@ -117,6 +117,23 @@ fn a_provider_that_does_not_exist() {
     insta::assert_snapshot!("no_such_provider", refused(&Registry::start(), 2));
 }
 
+/// A token that is given goes to the registry and not to what it names, so the help does not ask for one.
+#[test]
+fn packages_that_want_a_token_are_the_fault_of_their_registry() {
+    for endpoint in [Endpoint::Sums, Endpoint::Signature, Endpoint::Zip] {
+        for code in [401, 403] {
+            let registry = widget().requiring_token("good-token").answers(endpoint, Answer::status(code));
+            let run = workspace().env("TF_TOKEN_{{registry}}", "good-token").tflock(&registry, LOCK).ended_with(4);
+            let says = |text: &str| run.stderr.contains(text);
+            assert!(
+                says(&code.to_string()) && says(&registry.host()) && says("sign these URLs"),
+                "{endpoint:?}: {run}"
+            );
+            assert!(!says("TF_TOKEN") && run.touched().is_empty(), "{endpoint:?}: {run}");
+        }
+    }
+}
+
 #[test]
 fn missing_credentials_name_the_variable() {
     let registry = widget().requiring_token("hunter2-hunter2");

@@ -82,6 +82,7 @@ mod ship;
 mod silent;
 mod sources;
 mod squat;
+mod stand_in;
 mod status;
 mod style;
 mod support;

@@ -306,3 +306,36 @@ fn a_backend_without_lock_file_is_found() {
     let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]);
     assert!(run.stdout.contains("\"warn\"") && run.code == Some(0), "{run}");
 }
+
+/// Settings may lower every error of a lock file; what was not read is not passed all the same.
+#[test]
+fn an_unreadable_lock_file_does_not_pass_at_any_level() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    let text = workspace.read(LOCK);
+    let block = &text[text.find("provider").unwrap()..];
+    let first = &block[..block.find("\n}\n").unwrap() + 3];
+    for (rule, broken) in [
+        ("lock-syntax", text.replacen('{', "", 1)),
+        ("lock-schema", text.replacen("  version", "  wersion", 1)),
+        ("lock-address", text.replacen("/acme/", "/a_c/m e/", 1)),
+        ("lock-version", text.replacen("\"2.0.0\"", "\"two\"", 1)),
+        ("lock-constraints", text.replacen("~> 1.4", "~> x", 1)),
+        ("lock-hashes", text.replacen("zh:", "zh", 1)),
+        ("lock-not-literal", text.replacen("\"2.0.0\"", "upper(\"2.0.0\")", 1)),
+        ("duplicate-provider", format!("{text}\n{first}")),
+    ] {
+        workspace.write(LOCK, &broken);
+        let exempt = format!("exempt \"{rule}\" {{\n  reason = \"x\"\n}}\n");
+        let level = format!("level \"{rule}\" {{\n  is = \"note\"\n}}\n");
+        for settings in [level, exempt] {
+            workspace.write(".tflock.hcl", &settings);
+            let run = verify(&workspace, &registry, &[]).ended_with(2);
+            assert!(rules(&run, "note").contains(rule), "{rule}: {run}");
+            assert_ne!(run.json()["verdict"], "passed", "{rule}: {run}");
+        }
+        workspace.write(".tflock.hcl", "");
+        let code = verify(&workspace, &registry, &[]).code;
+        assert!(matches!(code, Some(1 | 3)), "{rule}: {code:?}");
+    }
+}

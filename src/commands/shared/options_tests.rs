@@ -134,6 +134,7 @@ proptest! {
             whole: false,
             fresh: false,
             work_tree: folder.path().to_owned(),
+            stand_in: None,
         };
         options.missing = MissingModules::Refuse;
         let mut access = Command::try_parse_from(&line).unwrap().modules.access();

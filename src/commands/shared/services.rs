@@ -174,7 +174,7 @@ impl Online {
         let discovery = Arc::new(Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone()));
         let defaults = config.oci_defaults.clone().unwrap_or_default();
         let oci = Arc::new(OciCredentials::new(&config.oci_credentials, &defaults, &self.variables));
-        let connection = Connection { client, discovery, credentials, oci };
+        let connection = Connection { client, discovery, credentials, oci, stand_in: None };
         Ok(Access { config: Arc::new(config), connection, roots_problem: roots_problem.flatten() })
     }
 
@@ -198,7 +198,7 @@ fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, 
         online.events.emit(Event::Note { text: note });
     }
     let access = online.access(dialect)?;
-    let Connection { client, discovery, credentials, oci } = access.connection.clone();
+    let Connection { client, discovery, credentials, oci, .. } = access.connection.clone();
     let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
     let oci = OciClient::new(client.clone(), oci);
     let netrc = Netrc::of_user(&environment.variables);

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::addr::ProviderAddr;
 use crate::commands::{Online, Services};
+use crate::config::StandIn;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::{CliConfig, MethodKind};
@@ -55,6 +56,8 @@ pub(crate) type Opened = Result<Option<Session>, Error>;
 struct SourceSetup {
     dialect: Dialect,
     methods: Vec<Method>,
+    /// What `localterraform.com` stands for, if one of their providers is of there.
+    stand_in: Option<StandIn>,
 }
 
 pub(crate) struct Group<R> {
@@ -152,7 +155,7 @@ impl<'a> PackageSources<'a> {
 
     /// Starts queries of a root module before all of them are known. Later queries return the results and errors.
     pub(crate) fn prefetch(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Query>) {
-        let session = self.setup(source).and_then(|setup| self.session(&setup));
+        let session = self.setup(source, steps.keys()).and_then(|setup| self.session(&setup));
         if let Ok(Some(session)) = session {
             session.prefetch(steps.clone());
         }
@@ -163,21 +166,27 @@ impl<'a> PackageSources<'a> {
         source: &RootSource,
         providers: impl Iterator<Item = A>,
     ) -> Result<SourceSetup, Error> {
+        let providers: Vec<A> = providers.collect();
         if source.choice == SourceChoice::Configured {
             let config = self.config(source.dialect)?;
             self.note_overrides(&config);
         } else if source.is_default && !self.scope.offline {
-            self.note_unused(source, providers)?;
+            self.note_unused(source, &providers)?;
         }
-        self.setup(source)
+        self.setup(source, providers.iter().map(Borrow::borrow))
     }
 
-    fn setup(&self, source: &RootSource) -> Result<SourceSetup, Error> {
+    fn setup<'p>(
+        &self,
+        source: &RootSource,
+        mut providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> Result<SourceSetup, Error> {
         let dialect = source.dialect;
         let is_configured = source.choice == SourceChoice::Configured;
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
         let methods = Method::of(&source.choice, &config, dialect, &source.root)?;
-        Ok(SourceSetup { dialect, methods })
+        let stand_in = source.stand_in.clone().filter(|it| providers.any(|addr| it.is_for(addr.host())));
+        Ok(SourceSetup { dialect, methods, stand_in })
     }
 
     /// The providers that a root module gets from a filesystem mirror inside one of some working trees. Errors about
@@ -188,7 +197,7 @@ impl<'a> PackageSources<'a> {
         trees: &[PathBuf],
         providers: impl Iterator<Item = &'p ProviderAddr>,
     ) -> BTreeSet<ProviderAddr> {
-        let Ok(SourceSetup { methods, .. }) = self.setup(source) else { return BTreeSet::new() };
+        let Ok(SourceSetup { methods, .. }) = self.setup(source, std::iter::empty()) else { return BTreeSet::new() };
         let within: Vec<(&Filter, FilesystemMirror)> = methods
             .iter()
             .filter_map(|method| match &method.place {
@@ -239,21 +248,17 @@ impl<'a> PackageSources<'a> {
     }
 
     /// Remembers that the CLI configuration has other sources, unless an option or setting chose the source.
-    fn note_unused<A: Borrow<ProviderAddr>>(
-        &self,
-        source: &RootSource,
-        providers: impl Iterator<Item = A>,
-    ) -> Result<(), Error> {
+    fn note_unused<A: Borrow<ProviderAddr>>(&self, source: &RootSource, providers: &[A]) -> Result<(), Error> {
         let config = self.config(source.dialect)?;
         let methods = Method::of(&SourceChoice::Configured, &config, source.dialect, &source.root);
         // Errors about sources that this run does not use are not reported.
         let Ok(methods) = methods else { return Ok(()) };
-        let is_elsewhere = |addr: &A| {
-            let mut taking = methods.iter().filter(|method| method.filter.takes(addr.borrow()));
+        let is_elsewhere = |addr: &&ProviderAddr| {
+            let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
             let direct = taking.next().is_some_and(|method| matches!(method.place, SourceLocation::Direct { .. }));
             !direct || taking.next().is_some()
         };
-        let elsewhere = providers.filter(is_elsewhere).map(|addr| addr.borrow().clone());
+        let elsewhere = providers.iter().map(Borrow::borrow).filter(is_elsewhere).cloned();
         locked(&self.mirrored).entry(source.dialect).or_default().extend(elsewhere);
         Ok(())
     }
@@ -264,7 +269,10 @@ impl<'a> PackageSources<'a> {
         if self.scope.offline && !setup.methods.iter().all(is_directory) {
             return Ok(None);
         }
-        let connect = |retries| self.online(setup.dialect, retries);
+        let connect = |retries| {
+            let connection = self.online(setup.dialect, retries)?;
+            Ok(Connection { stand_in: setup.stand_in.clone(), ..connection })
+        };
         let source = |method: &Method| Ok((method.filter.clone(), Source::open(method, connect)?));
         let sources = setup.methods.iter().map(source).collect::<Result<_, Error>>()?;
         let equipment = Equipment {
@@ -306,8 +314,7 @@ impl<'a> PackageSources<'a> {
     /// Who else knows releases; `None` with `--offline`.
     fn witnesses(&self, dialect: Dialect) -> Result<Option<Arc<WitnessAccess>>, Error> {
         let Some(github) = self.attestations(dialect)? else { return Ok(None) };
-        let Connection { client, discovery, credentials, .. } = self.online(dialect, None)?;
-        let registry = Registry::new(client, discovery, credentials);
+        let registry = Registry::new(self.online(dialect, None)?);
         Ok(Some(Arc::new(WitnessAccess { registry, github, silent: Arc::clone(&self.silent) })))
     }
 

@@ -225,7 +225,12 @@ fn of_root(root: &GateRoot, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let of_text = root.text_findings(by.verdict.level_of_unread(&settings.path, stated));
     let Some(spans) = root.spans() else {
         // An unreadable file is no lock file, so it has no hashes.
-        return (root.unknown_tree(), subject.completion().complete_all(of_text));
+        let findings = subject.completion().complete_all(of_text);
+        let mut verified = root.unknown_tree();
+        if findings.iter().all(|finding| finding.level() < Level::Deny) {
+            verified.inconclusive.extend(root.unread_lock_file());
+        }
+        return (verified, findings);
     };
     let of = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let knowledge = by.known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
 use crate::disk::files;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, file_from, tree_of_unread};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::TrackedFolder;
 use crate::lockfile::{self, LockEntry, LockFile, LockName, Spans};
@@ -385,6 +385,15 @@ impl GateRoot {
         let unseen = self.change.iter().filter_map(|change| change.unseen.as_ref());
         let unseen = unseen.map(|error| Unanswered { error: error.clone(), changed: true });
         Verified { inconclusive: errors.chain(unasked).chain(unseen).collect(), ..Verified::default() }
+    }
+
+    /// That nothing of the lock file was read, which no level of its errors changes.
+    pub(super) fn unread_lock_file(&self) -> Option<Unanswered> {
+        self.decoded().err()?;
+        let message = "the lock file cannot be read, so no hash was checked; the settings deny none of its errors";
+        let error = Error::new(ErrorKind::LockFile, message).in_file(self.settings().lock_file_shown());
+        let error = error.hint(step!("correct the file; a `level` or an `exempt` block does not make it readable"));
+        Some(Unanswered { error, changed: true })
     }
 
     /// Changes file names of findings for reports.

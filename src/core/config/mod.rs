@@ -9,6 +9,7 @@
 //! Which files of a directory are configuration: `internal/configs/parser_config_dir.go`, and
 //! for OpenTofu `internal/configs/parser_file_matcher.go`.
 
+mod backend;
 pub(crate) mod body;
 pub(crate) mod decode;
 pub mod edit;
@@ -22,6 +23,7 @@ mod overrides;
 mod scope;
 mod side_files;
 
+pub use backend::{Backend, StandIn, is_stand_in};
 pub use error::{ConfigError, ConfigErrorKind};
 pub use files::{ConfigFiles, SourceFile, Syntax, is_configuration, is_of_tofu, is_read};
 pub use json::JsonError;

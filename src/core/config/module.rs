@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::backend::Backend;
 use super::body::Located;
 use super::error::{ConfigError, ConfigErrorKind};
 use crate::addr::{ProviderSource, normalise_part};
@@ -27,8 +28,8 @@ pub struct Module {
     /// The `import` blocks, in the order of the files.
     pub imports: Vec<Import>,
     pub calls: BTreeMap<String, ModuleCall>,
-    /// True if there is a `backend` or `cloud` block, which only root modules have.
-    pub has_backend: bool,
+    /// The `backend` or `cloud` block, which only root modules have.
+    pub backend: Option<Backend>,
     pub names: Names,
 }
 

@@ -58,7 +58,7 @@ impl OverrideAssembly<'_> {
         }
         self.module.imports.extend(parts.imports);
         self.seen.state_store = parts.state_store.or(self.seen.state_store.take());
-        self.module.has_backend |= parts.has_backend;
+        self.module.backend = parts.backend.or(self.module.backend.take());
         self.module.names.variables.extend(parts.names.variables);
         self.module.names.locals.extend(parts.names.locals);
     }
@@ -121,7 +121,7 @@ impl OverrideAssembly<'_> {
             self.fail(&language, ConfigErrorKind::NotInOverride("language"));
         }
         self.seen.state_store = parts.state_store.or(self.seen.state_store.take());
-        self.module.has_backend |= parts.has_backend;
+        self.module.backend = parts.backend.or(self.module.backend.take());
         self.module.names.locals.extend(parts.names.locals);
         for (name, variable) in parts.names.variables {
             let merged = self.module.names.variables.entry(name).or_insert_with(|| variable.clone());

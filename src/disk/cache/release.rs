@@ -7,6 +7,7 @@ use std::path::Path;
 use super::folder::{CacheError, fan_out, files_in, replace};
 use super::{Cache, LAYOUT};
 use crate::addr::{AddrPattern, ProviderAddr};
+use crate::config::is_stand_in;
 use crate::dialect::Dialect;
 use crate::disk::own::OwnFolder;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
@@ -72,6 +73,10 @@ impl Cache {
     /// Keeps what is known of a release, in place of what was known before. Of the same sums, packages and `h1:` that
     /// are known already stay known.
     pub fn put_release(&self, record: ReleaseRecord) {
+        // The same address names another release where it stands for another host.
+        if is_stand_in(record.address.host()) {
+            return;
+        }
         let record = match self.release(&record.address, &record.version) {
             Some(before) if before.sums == record.sums => merged(before, record),
             Some(before) => ReleaseRecord { locked: before.locked, ..record },

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::error::{self, Assignment};
 use super::{KeptUnit, MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, UnitOptions, load_tree};
 use crate::addr::Hostname;
-use crate::config::ModuleSource;
+use crate::config::{ModuleSource, StandIn};
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::Error;
@@ -55,6 +55,8 @@ pub struct ModuleTerms {
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
     pub work_tree: PathBuf,
+    /// What `localterraform.com` stands for, if that is known.
+    pub stand_in: Option<StandIn>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -187,6 +189,7 @@ impl ModuleAccess {
                 }
                 tree => tree?,
             };
+            let terms = &ModuleTerms { stand_in: tree.stand_in_within(options.units.hosts.as_ref()), ..terms.clone() };
             for request in tree.missing.iter().filter_map(|missing| missing.request.as_ref()) {
                 if self.fetched.get(request).is_none() {
                     under_way.begin(request, |handler| fetch.begin(terms, request, handler));

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use super::files::{self, TextMemo};
-use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile};
+use crate::addr::Hostname;
+use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile, StandIn};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
@@ -69,6 +70,8 @@ pub struct TreeOptions {
     pub test_directory: Option<PathBuf>,
     /// `TF_WORKSPACE`; else the workspace is the one that was selected last.
     pub workspace: Option<String>,
+    /// `TF_CLOUD_HOSTNAME`.
+    pub cloud_hostname: Option<String>,
     /// What units need to know besides their files.
     pub units: UnitOptions,
     /// Trees of other root modules that the texts of their directory alone decided.
@@ -122,7 +125,8 @@ pub struct Tree {
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
-    pub has_backend: bool,
+    /// What `localterraform.com` stands for, if that is known.
+    pub stand_in: Option<StandIn>,
     /// The directories of local modules, relative to the root module.
     pub local_modules: BTreeSet<PathBuf>,
     /// The modules that are not local, in the order of the walk.
@@ -171,6 +175,11 @@ impl Tree {
     /// The requirements, as far as they are known; `None` if nothing was read.
     pub fn known_requirements(&self) -> Option<&Requirements> {
         (self.unread_parts.is_empty() || !self.requirements.is_empty()).then_some(&self.requirements)
+    }
+
+    /// What `localterraform.com` stands for. A change could choose the host, so the gate knows only those of `hosts`.
+    pub fn stand_in_within(&self, hosts: Option<&BTreeSet<Hostname>>) -> Option<StandIn> {
+        self.stand_in.clone().filter(|it| hosts.is_none_or(|hosts| hosts.contains(&it.host)))
     }
 
     /// What was not read and may require more providers; `None` if the requirements are all that there are.
@@ -312,6 +321,7 @@ impl TreeOptions {
             assigned: Vec::new(),
             test_directory: None,
             workspace: None,
+            cloud_hostname: None,
             units: UnitOptions::default(),
             trees: Arc::default(),
             listed: LISTED,

@@ -53,8 +53,11 @@ async fn hosts_without_the_service() {
 async fn the_name_that_stands_for_another_host_is_not_asked() {
     let server = Server::start(|_| Reply::json("{}")).await;
     let discovery = discovery(&server, Credentials::default());
-    let answer = discovery.url(&Hostname::parse(GENERIC).unwrap(), Service::Modules).await;
-    assert_eq!(answer, Err(DiscoveryError::Generic));
+    for name in ["localterraform.com", "localtofu.com"] {
+        let name = Hostname::parse(name).unwrap();
+        let answer = discovery.url(&name, Service::Modules).await;
+        assert_eq!(answer, Err(DiscoveryError::StandIn(name)));
+    }
 }
 
 #[tokio::test]

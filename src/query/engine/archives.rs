@@ -28,7 +28,7 @@ use crate::platform::Platform;
 use crate::query::question::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 use crate::release::ReleaseKey;
-use crate::source::RegistryPackage;
+use crate::source::{RegistryPackage, of_package};
 
 /// Why one pass over an archive gave no hashes.
 enum Pass {
@@ -146,8 +146,7 @@ impl Downloads {
     async fn attempts(&self, key: &PackageKey, package: &WantedArchive) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
             let message = format!("downloading {key} failed: {error}");
-            let cause = Error::from(error);
-            Refusal::Error(Error { message, ..cause })
+            Refusal::Error(of_package(message, error))
         };
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
         loop {

@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string that may have to be evaluated; `None` for other values.
-    fn text(&mut self, value: &RawValue<'a>) -> Result<Option<Text>, Located> {
+    pub(super) fn text(&mut self, value: &RawValue<'a>) -> Result<Option<Text>, Located> {
         let node = folded(value.read_template()?);
         if let NodeKind::Text(text) = node.kind {
             return Ok(Some(Text::Known(text)));

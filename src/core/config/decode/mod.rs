@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::addr::normalise_part;
+use crate::config::{Backend, Text};
 use crate::dialect::Dialect;
 use crate::evaluate::Meter;
 use crate::evaluate::syntax::Node;
@@ -31,7 +32,7 @@ pub(super) struct Parts {
     pub(super) check: Option<Location>,
     /// The first `language` block, for which the same is true.
     pub(super) language: Option<Location>,
-    pub(super) has_backend: bool,
+    pub(super) backend: Option<Backend>,
     /// The local name of the provider of a `state_store` block, which must be one that the module declares.
     pub(super) state_store: Option<(Location, String)>,
     pub(super) names: Names,
@@ -175,7 +176,8 @@ impl<'a> Reader<'a> {
         let is_known = |kind: &str| TERRAFORM.iter().any(|(known, _)| *known == kind);
         let unknown = contents.blocks.iter().filter(|inner| !is_known(&inner.kind));
         self.errors.extend(unknown.map(unexpected_block));
-        parts.has_backend |= contents.blocks.iter().any(|inner| matches!(&*inner.kind, "backend" | "cloud"));
+        let backends = contents.blocks.iter().filter(|inner| matches!(&*inner.kind, "backend" | "cloud"));
+        parts.backend = backends.map(|inner| self.backend(inner)).last().or(parts.backend.take());
         for inner in contents.blocks_of("state_store") {
             match self.state_store(inner) {
                 Ok(provider) => parts.state_store = Some(provider),
@@ -189,6 +191,18 @@ impl<'a> Reader<'a> {
             }
             let entries = self.required_providers(inner);
             parts.required.push((self.place(inner.at), entries));
+        }
+    }
+
+    /// Nothing in it can be an error here: what it means is up to the tool.
+    fn backend(&mut self, block: &Block<'a>) -> Backend {
+        let contents = block.body.contents(&[("workspaces", 0)], &mut Vec::new());
+        let hostname = contents.argument("hostname").map(|argument| self.text(&argument.value).ok().flatten());
+        match (&*block.kind, block.labels.first().map(|label| &*label.text), hostname) {
+            ("cloud", _, None) => Backend::Cloud(None),
+            ("cloud", _, Some(Some(Text::Known(host)))) => Backend::Cloud(Some(host).filter(|host| !host.is_empty())),
+            (_, Some("remote"), Some(Some(Text::Known(host)))) if !host.is_empty() => Backend::Remote(host),
+            _ => Backend::Other,
         }
     }
 

@@ -78,7 +78,7 @@ fn blocks_that_need_nothing_need_nothing() {
                 provider::fnp::f(1)\n}\nterraform {\n  provider_meta \"x\" {\n  }\n  backend \"s3\" {\n  }\n}\n\
                 module \"m\" {\n  source = \"./m\"\n  providers = { zed = zed }\n}\noutput \"x\" {\n}\n";
     assert_eq!(terraform(text), Vec::<String>::new());
-    assert!(files(&[("a.tf", text)], Dialect::Terraform).unwrap().has_backend);
+    assert!(files(&[("a.tf", text)], Dialect::Terraform).unwrap().backend.is_some());
 }
 
 #[test]

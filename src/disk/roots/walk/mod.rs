@@ -229,6 +229,10 @@ impl<'o> Walk<'o> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
+        let TreeOptions { dialect, cloud_hostname, .. } = self.options;
+        let backend =
+            root.as_ref().and_then(|module| module.backend.as_ref()).filter(|_| self.tree.kind == RootKind::Module);
+        let stand_in = backend.and_then(|backend| backend.stand_in(*dialect, cloud_hostname.as_deref()));
         let Self { mut tree, needs, .. } = self;
         let constrained = needs.constrained_built_in.into_iter();
         tree.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
@@ -240,7 +244,7 @@ impl<'o> Walk<'o> {
             unread_parts: once_each(tree.unread_parts),
             requirements: needs.requirements,
             built_in: needs.built_in,
-            has_backend: root.is_some_and(|module| module.has_backend),
+            stand_in,
             ..tree
         })
     }
