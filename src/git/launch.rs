@@ -17,7 +17,7 @@ use std::time::Duration;
 use super::{Git, GitError, GitOutput, Running, read_aside};
 use crate::interrupt::Interrupt;
 use crate::lockfile::FILE_NAME;
-use crate::path::TOOL_FOLDERS;
+use crate::path::{TOOL_FOLDERS, canonical};
 
 /// How long a question about a working tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
@@ -298,11 +298,11 @@ impl Git {
         if answer.succeeded() {
             let named = answer.text().trim_end_matches('\n').to_owned();
             // It is the user's own, so a link to it is followed.
-            return Ok(self.top.join(named).canonicalize().ok());
+            return Ok(canonical(&self.top.join(named)).ok());
         }
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let settings = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
-        Ok(settings.and_then(|settings| settings.join("git/ignore").canonicalize().ok()))
+        Ok(settings.and_then(|settings| canonical(&settings.join("git/ignore")).ok()))
     }
 
     /// True if git ignores a file and tracks none by that name.

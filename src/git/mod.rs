@@ -27,8 +27,8 @@ use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::parallel::locked;
-use crate::path::RepoPath;
 use crate::path::worktree::{self, ForeignTree};
+use crate::path::{RepoPath, canonical};
 
 pub use changes::ChangedFiles;
 pub use launch::{IgnoreRule, Launcher, Stage, Transports};
@@ -115,13 +115,13 @@ pub(super) fn repository(top: &Path) -> Option<PathBuf> {
     let entry = top.join(".git");
     let kind = std::fs::metadata(&entry).ok()?;
     if kind.is_dir() {
-        return entry.canonicalize().ok();
+        return canonical(&entry).ok();
     }
     let mut text = String::new();
     kind.is_file().then_some(())?;
     std::fs::File::open(&entry).ok()?.take(LIMIT).read_to_string(&mut text).ok()?;
     let named = text.strip_prefix("gitdir:")?.trim();
-    top.join(named).canonicalize().ok()
+    canonical(&top.join(named)).ok()
 }
 
 /// The file of a repository with patterns of what it ignores, which is in no commit; `None` if the top is that of no working tree.
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_repository_made_of_plain_files_is_not_the_one() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = canonical(folder.path()).unwrap();
         let git = |place: &Path, args: &[&str]| {
             let status = std::process::Command::new("git").arg("-C").arg(place).args(args).status().unwrap();
             assert!(status.success());
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn a_file_names_the_repository() {
         let directory = tempfile::tempdir().unwrap();
-        let base = std::fs::canonicalize(directory.path()).unwrap();
+        let base = canonical(directory.path()).unwrap();
         assert_eq!(repository(&base), None);
         std::fs::create_dir_all(base.join("main/worktrees/x")).unwrap();
         std::fs::write(base.join(".git"), "gitdir: main/worktrees/x\n").unwrap();

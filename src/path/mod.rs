@@ -14,8 +14,9 @@ pub mod worktree;
 use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::ops::Deref;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use icu_properties::CodePointSetData;
@@ -35,6 +36,16 @@ pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
         }
     }
     joined
+}
+
+/// The path of what is there, without links. On Windows it begins as others do, `C:\` and not `\\?\C:\`: two spellings of one place
+/// would not be equal.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let real = std::fs::canonicalize(path)?;
+    let mut components = real.components();
+    let Some(Component::Prefix(prefix)) = components.next() else { return Ok(real) };
+    let Prefix::VerbatimDisk(letter) = prefix.kind() else { return Ok(real) };
+    Ok(Path::new(&format!("{}:", char::from(letter))).join(components.as_path()))
 }
 
 /// A path from the top of a working tree: names with slashes between them on every system, empty at the top, ordered

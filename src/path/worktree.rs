@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use super::{lexical, links, shown};
+use super::{canonical, lexical, links, shown};
 use crate::parallel::locked;
 use crate::step::{Step, Value};
 
@@ -236,9 +236,7 @@ pub fn absolute(directory: &Path) -> PathBuf {
     {
         return lexical(Path::new(""), &path);
     }
-    std::fs::canonicalize(directory)
-        .or_else(|_| std::path::absolute(directory))
-        .unwrap_or_else(|_| directory.to_owned())
+    canonical(directory).or_else(|_| std::path::absolute(directory)).unwrap_or_else(|_| directory.to_owned())
 }
 
 /// True if a directory is in one of some working trees, in any spelling, or if the way to it leads over a link in one: then a
@@ -252,7 +250,7 @@ pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
 }
 
 pub fn real_path(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
+    let existing = path.ancestors().find_map(|place| Some((place, canonical(place).ok()?)));
     match existing {
         Some((place, real)) => path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest)),
         None => path.to_owned(),

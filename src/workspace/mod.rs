@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind};
 use crate::git::Git;
 use crate::lockfile::{self, LockName};
 use crate::path::worktree::{self, Top, WorkTree};
-use crate::path::{links, shown};
+use crate::path::{canonical, links, shown};
 use crate::redact;
 use crate::settings::{self, Settings, SourceChoice, Variables};
 
@@ -171,7 +171,7 @@ fn from_top(root: &WorkTree, path: &Path, directory: &Path) -> PathBuf {
 
 /// A file relative to a directory, if it is below it or in a directory above it; otherwise unchanged.
 pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
-    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let directory = canonical(directory).unwrap_or_else(|_| directory.to_owned());
     let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
         let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
         Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
