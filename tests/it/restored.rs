@@ -233,7 +233,7 @@ fn what_cannot_be_restored_is_an_error() {
     edit(&workspace, "main.tf", |text| text.replace("~> 1.4", "1.4.1"));
     workspace.tflock(&registry, ["upgrade", &widget(&registry)]).ended_with(0);
     let run = refused(&workspace, &registry, "HEAD", 2);
-    assert!(run.stderr.contains("1.4.0, does not match the version constraint \"1.4.1\""), "{run}");
+    assert!(run.stderr.contains(", 1.4.0, ") && run.stderr.contains("\"1.4.1\""), "{run}");
     // Its signer is not known without the registry.
     refused(&workspace, &registry, "HEAD", 2);
     edit(&workspace, "main.tf", |text| text.replace("\"1.4.1\"", "\">= 1.4\""));

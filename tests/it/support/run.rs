@@ -225,6 +225,19 @@ impl Run {
         json
     }
 
+    /// The same run in JSON, if its error is of this kind and its message names all of these.
+    ///
+    /// # Panics
+    ///
+    /// If it is not, showing all of the run.
+    #[track_caller]
+    pub fn failed_as(self, kind: &str, named: &[&str]) -> Self {
+        let json = self.json();
+        let message = json["error"]["message"].as_str().unwrap_or_default();
+        assert!(json["error"]["kind"] == kind && named.iter().all(|name| message.contains(name)), "{kind}: {self}");
+        self
+    }
+
     /// The paths below `work` that were written or removed.
     pub fn touched(&self) -> Vec<&str> {
         let touched = self.files.iter().filter(|(_, fate)| **fate != Fate::Unchanged);
