@@ -33,7 +33,7 @@ fn a_revocation_is_not_taken_back() {
         denied(&run, "revoked-key");
         assert_eq!(run.touched(), [TRUST], "{run}");
         let text = workspace.read(TRUST);
-        assert!(text.contains("denied_signer \"") && text.contains("reason = \"revoked: seen with"), "{text}");
+        assert!(text.contains("denied_signer \"") && text.contains("reason = \"revoked: "), "{text}");
 
         let registry = registry.of("acme/widget", "1.4.1").signed_by(copy);
         let run = lock(&workspace, &registry).ended_with(3);
@@ -136,6 +136,6 @@ fn kept_signatures_prove_zh_without_a_registry() {
     registry.forget_requests();
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(0);
     assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&4.into(), &4.into()), "{run}");
-    assert!(run.stderr.contains("4 hashes not checked against a registry"), "{run}");
+    assert!(run.stderr.contains("note: 4 hashes "), "{run}");
     assert!(registry.requests().is_empty());
 }
