@@ -32,10 +32,8 @@ fn human_output_is_one_line_and_says_what_was_not_checked() {
     let workspace = locked(&registry);
     let run = workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout), @"passed: 0 hashes proven, 8 unknown");
-    insta::assert_snapshot!(run.filtered(&run.stderr), @r"
-    note: 8 hashes not checked against a registry
-    note: checked only against the working tree's own settings and trust file; use --base REV to gate a pull request
-    ");
+    let [hashes, base] = run.stderr.lines().collect::<Vec<_>>()[..] else { panic!("{run}") };
+    assert!(hashes.starts_with("note: 8 hashes ") && base.contains(" --base REV "), "{run}");
     assert!(registry.requests().is_empty());
     let run = workspace.tflock(&registry, ["verify", "--no-download"]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
@@ -234,7 +232,7 @@ fn explanations_need_no_network() {
     let run = workspace.tflock(&registry, ["explain", &package.zh()]).ended_with(0);
     assert!(run.stdout.contains("the archive for darwin_arm64"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
-    assert!(run.stdout.contains("the files of the package for darwin_arm64"), "{run}");
+    assert!(run.stdout.contains(" darwin_arm64 of ") && !run.stdout.contains("archive"), "{run}");
     let run = workspace.tflock(&registry, ["explain", "zh:00000000"]).ended_with(0);
     assert_eq!(run.stdout, "zh:00000000\n  no hash that is recorded or known here begins with it\n");
     let rule = workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
@@ -246,17 +244,17 @@ fn explanations_need_no_network() {
     assert!(source.stdout.starts_with("# pins-nothing\n") && source.stdout.contains("**Next:**"), "{source}");
     // What annotations call changes.
     let run = workspace.tflock(&registry, ["explain", "provider-added"]).ended_with(0);
-    assert!(run.stdout.starts_with("provider-added\n\nA provider is locked for the first time."), "{run}");
+    assert!(run.stdout.starts_with("provider-added\n\n"), "{run}");
     // Elsewhere in the repository too, with -r.
     workspace.write(&format!("other/{LOCK}"), &workspace.lock_file());
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
     assert!(!run.stdout.contains("other/"), "{run}");
     let run = workspace.tflock(&registry, ["explain", "-r", &package.h1]).ended_with(0);
-    insta::assert_snapshot!(run.filtered(&run.stdout).replace(&package.h1, "<h1>"), @r"
-    <h1>
-      recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18, other/.terraform.lock.hcl:18
-      the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0
-    ");
+    let shown = run.filtered(&run.stdout).replace(&package.h1, "<h1>");
+    let [hash, recorded, origin] = shown.lines().collect::<Vec<_>>()[..] else { panic!("{run}") };
+    let places = ".terraform.lock.hcl:18, other/.terraform.lock.hcl:18";
+    assert_eq!((hash, recorded), ("<h1>", &*format!("  recorded for localhost:PORT/acme/widget 1.4.0 in {places}")));
+    assert!(origin.ends_with(" darwin_arm64 of localhost:PORT/acme/widget 1.4.0"), "{run}");
     // The beginning of a hash is enough where one alone begins so.
     let run = workspace.tflock(&registry, ["explain", &format!("{}…", &package.h1[..12])]).ended_with(0);
     assert!(run.stdout.starts_with(&format!("{}\n", package.h1)), "{run}");
