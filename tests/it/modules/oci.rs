@@ -89,7 +89,7 @@ fn what_is_no_module_is_refused() {
     for (rest, code, says) in [
         ("?tag=none", 2, "not found"),
         ("?tag=v1", 2, "cannot be read"),
-        ("?tag=other", 4, "unexpected artifact type"),
+        ("?tag=other", 4, "\"application/x\""),
         ("?digest=sha256:00", 2, "not of sha256"),
         ("?tag=v1&digest=sha256:00", 2, "both a tag and a digest"),
         ("?depth=1", 2, "neither tag nor digest"),
