@@ -68,7 +68,7 @@ fn the_platform_that_an_upgrade_leaves_out_is_named() {
     }
     workspace.write(LOCK, &lock(&registry, "1.5.0", &[one.h1.clone(), one.zh()]));
     let shown = diff();
-    assert!(shown.contains("checksums of contents (h1) 2 -> 1, none for darwin_arm64"), "{shown}");
+    assert!(shown.contains("(h1) 2 -> 1, none for darwin_arm64"), "{shown}");
     assert!(!shown.contains("other platforms may miss theirs"), "{shown}");
 }
 
@@ -126,7 +126,7 @@ fn people_read_who_signed_and_where_to_look() {
     let registry = honest().document("/v1/providers/acme/widget/1.5.0", "application/json", about);
     let workspace = upgraded(&registry, Some(&pinned(&registry, keys::OTHER)));
     let run = workspace.tflock(&registry, ["diff", "--online", "-v"]).ended_with(0);
-    assert!(run.stdout.contains(" days old (signed on 2024-06-01)\n"), "{run}");
+    assert!(run.stdout.lines().any(|line| line.contains(" age: ") && line.contains("2024-06-01")), "{run}");
     let is_stable = |line: &&str| !["zh:", "h1:", " age: "].iter().any(|part| line.contains(part));
     let lines: Vec<&str> = run.stdout.lines().filter(is_stable).collect();
     insta::assert_snapshot!(run.filtered(&lines.join("\n")));
@@ -296,7 +296,7 @@ fn a_registry_that_does_not_answer_says_nothing() {
     registry.forget_requests();
     let run = workspace.tflock(&registry, ONLINE).ended_with(1);
     assert!(registry.requests().is_empty());
-    assert!(run.stdout.contains("the policy does not allow the host"), "{run}");
+    assert_eq!(run.json()["inconclusive"][0]["kind"], "settings", "{run}");
     workspace.tflock(&registry, ["diff", "--online", "--offline"]).ended_with(2);
     workspace.tflock(&registry, ["diff", "--no-download"]).ended_with(2);
 }
