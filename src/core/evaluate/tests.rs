@@ -102,7 +102,7 @@ fn values_are_computed() {
 
 #[test]
 fn what_is_not_needed_may_be_unknown() {
-    let unset = "it depends on var.unset, which has no value";
+    let unset = Unevaluated::Unset("unset".to_owned());
     for (written, expected) in [
         ("true ? \"a\" : var.any", "\"a\"".to_owned()),
         ("false && var.unset == \"\"", "false".to_owned()),
