@@ -29,10 +29,7 @@ fn warned(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
 #[test]
 fn a_hash_was_changed_and_head_has_the_right_one() {
     let warned = warned(&[1, 7], &[1, 2], &[1, 2]).unwrap();
-    assert!(
-        warned.contains("1 of its 2 hashes is not in HEAD, which records the release that the source serves"),
-        "{warned}"
-    );
+    assert!(warned.contains("1 of its 2 hashes is not in HEAD"), "{warned}");
 }
 
 #[test]
