@@ -93,7 +93,7 @@ fn answered(changes: &[Change]) -> Packages {
     }
     if let Some((change, new)) = changes.first().and_then(|change| Some((change, change.new.as_ref()?))) {
         let error = crate::error::Error::new(crate::error::ErrorKind::Unavailable, "asking `the` registry failed: 503");
-        let unanswered = Lookup::Inconclusive(error.hint("wait, then run the command again"));
+        let unanswered = Lookup::Inconclusive(error.hint("wait a day"));
         known.releases.insert((change.address.clone(), new.version.clone()), unanswered);
     }
     known

