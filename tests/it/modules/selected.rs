@@ -216,8 +216,8 @@ impl World {
             counts[1] += 1;
             let Some(warned) = warned else { panic!("{wrong}") };
             let says = match is_installed {
-                Some(version) => format!("will install version {version} of "),
-                None => "will find no version of ".to_owned(),
+                Some(version) => format!(" version {version} of "),
+                None => " no version of ".to_owned(),
             };
             assert!(warned["message"].as_str().unwrap().contains(&says), "{wrong}");
         }
