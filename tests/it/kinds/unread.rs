@@ -195,10 +195,10 @@ fn unknown_values_that_decide_nothing_are_one_note() {
         workspace.write(&format!("live/{name}/{LOCK}"), &base.lock_file());
     }
     workspace.git(["init", "--quiet"]);
-    let note = "root.hcl:7: a value that decides no requirement is not known: it depends on get_env(\"R\"): if \
-                it is always the same, add `terragrunt { env = { R = \"…\" } }` to .tflock.hcl (in 2 root modules)";
+    let parts = ["root.hcl:7: ", "get_env(\"R\")", "`terragrunt { env = { R =", "(in 2 root modules)"];
+    let is_note = |line: &&str| parts.iter().all(|part| line.contains(part));
     for run in [workspace.tflock(&registry, ["verify", "-r"]), lock(&workspace, &registry, &["-r", "--check"])] {
-        assert_eq!(run.stderr.matches(note).count(), 1, "{run}");
+        assert_eq!(run.stderr.lines().filter(is_note).count(), 1, "{run}");
         assert_eq!(run.code, Some(0), "{run}");
     }
     // It decides no requirement, so a new lock file has all that is required.
