@@ -28,15 +28,12 @@ fn archives(registry: Registry) -> (Registry, Workspace) {
 
 #[test]
 fn each_limit_of_a_run_is_reached() {
-    for (variable, limit, says) in [
-        ("TFLOCK_MAX_MODULE_PACKAGES", "2", "the run has used its 2 module packages"),
-        ("TFLOCK_MAX_REQUESTS", "1", "the run has used its 1 requests"),
-        ("TFLOCK_MAX_MODULE_MIB", "1", "the run has unpacked its 1 MiB of module packages"),
-    ] {
+    for (variable, limit) in
+        [("TFLOCK_MAX_MODULE_PACKAGES", "2"), ("TFLOCK_MAX_REQUESTS", "1"), ("TFLOCK_MAX_MODULE_MIB", "1")]
+    {
         let (registry, workspace) = archives(widget());
         let workspace = workspace.env(variable, limit);
         let run = workspace.tflock(&registry, LOCK).ended_with(4);
-        assert!(run.stderr.contains(says), "{run}");
         assert!(run.stderr.contains(&format!("set {variable} to more than {limit}")), "{run}");
         assert!(!workspace.has(".tflock.modules.hcl") && !workspace.has(".terraform.lock.hcl"), "{run}");
         let staged = workspace.path("").with_file_name("cache").join("v2/modules/staging");
@@ -56,7 +53,6 @@ fn the_network_time_of_a_run_is_bounded() {
         let workspace = calling((0..17).map(|at| format!("{scheme}://{host}/{at}.zip")));
         let workspace = workspace.env("TFLOCK_MAX_NETWORK_SECONDS", "1");
         let run = workspace.tflock(None, LOCK).ended_with(4);
-        assert!(run.stderr.contains("the run has used its 1 s for network requests"), "{run}");
         assert!(run.stderr.contains("set TFLOCK_MAX_NETWORK_SECONDS to more than 1"), "{run}");
     }
 }
