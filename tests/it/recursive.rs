@@ -136,7 +136,7 @@ fn where_nothing_is_required_no_lock_file_is_created() {
     let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", "locals {}\n")]);
     let registry = registry();
     let dry = lock(&workspace, &registry, &["--create", "--dry-run"]).ended_with(0);
-    assert!(dry.stdout.contains("\n2 root modules: 1 would change, 1 up to date"), "{dry}");
+    assert!(dry.stdout.contains("2 root modules: 1 would change, 1 up to date"), "{dry}");
     assert!(dry.touched().is_empty(), "{dry}");
     let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
     assert!(run.stdout.ends_with("2 root modules: 1 changed, 1 up to date\n"), "{run}");
