@@ -216,8 +216,8 @@ fn a_ban_applies_before_any_query() {
         assert_eq!(source.selects(&banning("1.1.0", recording("1.1.0", newest("~> 1.0", false)))), "1.0.0");
         let all = source.story(&banning(">= 1.0", newest("~> 1.0", true)));
         let refused = all.end.unwrap_err();
-        let words = "banned: every release of h.example/acme/widget that \"~> 1.0\" allows is banned; of the newest of them, 1.1.0: ";
-        assert!(refused.starts_with(words) && all.queried.is_empty(), "{refused}");
+        let words = "banned: every release of h.example/acme/widget that \"~> 1.0\" allows is banned; ";
+        assert!(refused.starts_with(words) && refused.contains(" 1.1.0: ") && all.queried.is_empty(), "{refused}");
     }
 }
 
