@@ -309,8 +309,8 @@ fn mirror_only_hashes_are_written_with_a_warning() {
 fn a_platform_that_is_not_there_is_an_error_unless_it_is_optional() {
     let mut lacking = release(&[1, 2]);
     lacking.missing.insert(DARWIN.parse().unwrap(), None);
-    let said = error(&step(None), &lacking);
-    assert!(said.contains(" 1.0.0 ") && said.ends_with(DARWIN), "{said}");
+    let message = error(&step(None), &lacking);
+    assert!(message.contains(" 1.0.0 ") && message.ends_with(DARWIN), "{message}");
     let mut optional = step(None);
     optional.rules.optional.insert(DARWIN.parse().unwrap());
     assert_eq!(said(&optional, &lacking), [Rule::PlatformMissing]);
