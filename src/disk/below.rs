@@ -171,9 +171,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
         }
         let file = SourceFile { path: PathBuf::from(name), text };
         // OpenTofu takes whatever Terraform takes, where only calls count.
-        let decoded =
-            if is_stack { Module::decode_stack(&[file]) } else { Module::decode(&[file], &[], Dialect::OpenTofu) };
-        let Ok(module) = decoded else {
+        let Ok(module) = Module::decode_as(place.kind.unwrap_or_default(), &[file], &[], Dialect::OpenTofu) else {
             calls.has_unread_sources |= is_stack;
             continue;
         };

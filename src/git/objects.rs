@@ -25,8 +25,7 @@ impl Git {
 
     /// True if the working tree is known to have lock files of Atmos instances.
     pub fn has_instances(&self) -> bool {
-        let is_one =
-            |path: &String| path.rsplit('/').next().and_then(LockName::of).is_some_and(|name| name.is_instance());
+        let is_one = |path: &String| path.rsplit('/').next().and_then(LockName::of_instance).is_some();
         self.files_by_name(&[]).is_ok_and(|paths| paths.iter().any(is_one))
     }
 

@@ -63,8 +63,8 @@ pub fn settings_of_lock(root: &Path, lock: LockName, shown: &Path, scope: &Scope
 
 /// The lock files of Atmos instances in the directory of a root module.
 pub fn instances_beside(root: &RunSettings, scope: &Scope) -> Result<Vec<RunSettings>, Error> {
-    let mut names: Vec<LockName> = files::names_in(&root.root).iter().filter_map(|name| LockName::of(name)).collect();
-    names.retain(LockName::is_instance);
+    let names = files::names_in(&root.root);
+    let mut names: Vec<LockName> = names.iter().filter_map(|name| LockName::of_instance(name)).collect();
     names.sort_unstable();
     names.into_iter().map(|name| settings_of_lock(&root.root, name, &root.path, scope)).collect()
 }

@@ -223,7 +223,7 @@ fn of_instance(tree: Arc<Tree>, settings: &RunSettings) -> Arc<Tree> {
 /// The error for a missing lock file: its shown path, and its directory to look for root modules below.
 pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
-    if files::names_in(directory).iter().any(|name| LockName::of(name).is_some_and(|name| name.is_instance())) {
+    if files::names_in(directory).iter().any(|name| LockName::of_instance(name).is_some()) {
         return error.hint(
             "Atmos copies the lock file of an instance there before it runs `init`: this command leaves those alone",
         );

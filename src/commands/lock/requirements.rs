@@ -82,7 +82,7 @@ pub(super) fn left_to_atmos(root: &LockRoot, additions: &[Addition]) -> Option<S
         return None;
     }
     let names = files::names_in(&settings.root);
-    let mut instances = names.iter().filter_map(|name| LockName::of(name)).filter(LockName::is_instance);
+    let mut instances = names.iter().filter_map(|name| LockName::of_instance(name));
     let first = instances.next()?;
     let others = match instances.count() {
         0 => String::new(),

@@ -451,10 +451,10 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -
     let mut missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
     // Next to lock files of Atmos instances `lock` makes no other.
     let names = files::names_in(&settings.root);
-    if let Some(name) = names.iter().find(|name| LockName::of(name).is_some_and(|name| name.is_instance())) {
+    if let Some(name) = names.iter().find_map(|name| LockName::of_instance(name)) {
         missing = missing.remedied_by(step!(
             "If Atmos runs this directory, the owner of the trust file approves the change (`--allow-trust-change`); else remove {} and run `tflock lock`.",
-            name
+            name.as_str()
         ));
     }
     Some(match caller {

@@ -44,7 +44,20 @@ use error::first_problems;
 pub(crate) use files::is_automatic_variable_file;
 
 impl Module {
-    /// Reads the files of one directory, in the order of loading.
+    /// Reads the files of one directory, those of a stack or of a module, which a unit has below its own file.
+    pub fn decode_as(
+        kind: RootKind,
+        primary: &[SourceFile],
+        overrides: &[SourceFile],
+        dialect: Dialect,
+    ) -> Result<Self, Vec<ConfigError>> {
+        match kind {
+            RootKind::Stack => Self::decode_stack(primary),
+            RootKind::Module | RootKind::Unit => Self::decode(primary, overrides, dialect),
+        }
+    }
+
+    /// Reads the files of a module, in the order of loading.
     pub fn decode(
         primary: &[SourceFile],
         overrides: &[SourceFile],

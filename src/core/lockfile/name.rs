@@ -20,9 +20,11 @@ pub struct LockName(Option<String>);
 impl LockName {
     /// `None` if a file of this name is no dependency lock file.
     pub fn of(name: &str) -> Option<Self> {
-        if name == FILE_NAME {
-            return Some(Self::default());
-        }
+        if name == FILE_NAME { Some(Self::default()) } else { Self::of_instance(name) }
+    }
+
+    /// `None` if a file of this name is not the lock file of an Atmos instance.
+    pub fn of_instance(name: &str) -> Option<Self> {
         let is_instance = name.starts_with('.') && name.ends_with(FILE_NAME) && name.len() > FILE_NAME.len() + 1;
         is_instance.then(|| Self(Some(name.to_owned())))
     }

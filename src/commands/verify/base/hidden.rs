@@ -276,11 +276,9 @@ impl Base {
 fn is_sound_alone(path: &str, bytes: Vec<u8>, dialect: Dialect) -> bool {
     let Ok(text) = String::from_utf8(bytes) else { return false };
     let file = [SourceFile { path: PathBuf::from(path), text }];
-    if RootKind::Stack.is_configuration(name_of(path)) {
-        Module::decode_stack(&file).is_ok()
-    } else {
-        Module::decode(&file, &[], dialect).is_ok()
-    }
+    let is_of_stack = RootKind::Stack.is_configuration(name_of(path));
+    let kind = if is_of_stack { RootKind::Stack } else { RootKind::Module };
+    Module::decode_as(kind, &file, &[], dialect).is_ok()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -440,7 +440,7 @@ impl Base {
     /// True if the base has lock files of Atmos instances, or the owner approved the change: elsewhere nothing copies them, so a directory
     /// with such files alone lacks a lock file.
     pub fn has_instances(&self) -> bool {
-        let is_instance = |path: &str| LockName::of(name_of(path)).is_some_and(|name| name.is_instance());
+        let is_instance = |path: &str| LockName::of_instance(name_of(path)).is_some();
         self.options.trust_change_allowed || self.before.tree().paths().any(is_instance)
     }
 

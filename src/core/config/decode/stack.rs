@@ -32,7 +32,7 @@ const FILE: BodySchema = &[
 impl Module {
     /// Reads the files of one stack, in the order of their names. Its components are calls named `component:NAME`, its
     /// nested stacks calls named `stack:NAME`; their sources are literal.
-    pub fn decode_stack(files: &[SourceFile]) -> Result<Self, Vec<ConfigError>> {
+    pub(in crate::config) fn decode_stack(files: &[SourceFile]) -> Result<Self, Vec<ConfigError>> {
         let mut errors: Vec<ConfigError> = two_generations(files).into_iter().collect();
         let mut all = Vec::with_capacity(files.len());
         for file in files {

@@ -12,6 +12,7 @@ use super::layout::{
     line_start, quoted, unit,
 };
 use super::{Entry, SourceChange};
+use crate::config::RootKind;
 use crate::hcl::scan::{self, ArgumentSpan, BlockSpan};
 
 #[derive(Debug)]
@@ -238,7 +239,7 @@ fn step_within<'a>(site: &Site<'a>) -> &'a str {
 }
 
 /// Puts a block with one entry at the end of a text; unless it is of a stack, in a `terraform` block.
-pub(super) fn append(text: &str, entry: &Entry, is_stack: bool) -> String {
+pub(super) fn append(text: &str, entry: &Entry, kind: RootKind) -> String {
     let line_break = line_break(text);
     let mut new = text.to_owned();
     let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
@@ -250,7 +251,7 @@ pub(super) fn append(text: &str, entry: &Entry, is_stack: bool) -> String {
             new.push_str(line_break);
         }
     }
-    if is_stack {
+    if kind == RootKind::Stack {
         return new + &block(entry, "", UNIT, line_break) + line_break;
     }
     let block = block(entry, UNIT, UNIT, line_break);

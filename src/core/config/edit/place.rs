@@ -21,7 +21,7 @@ use crate::hcl::scan::outline;
 #[derive(Debug)]
 pub(super) struct Files<'a> {
     pub(super) dialect: Dialect,
-    is_stack: bool,
+    kind: RootKind,
     primary: Vec<&'a SourceFile>,
     overrides: Vec<&'a SourceFile>,
 }
@@ -37,10 +37,10 @@ impl<'a> Files<'a> {
             names.iter().filter_map(|wanted| files.iter().find(|file| name(file) == *wanted)).collect()
         };
         if selected.kind == Some(RootKind::Stack) {
-            return Self { dialect, is_stack: true, primary: find(selected.of_kind), overrides: Vec::new() };
+            return Self { dialect, kind: RootKind::Stack, primary: find(selected.of_kind), overrides: Vec::new() };
         }
         let (primary, overrides) = (find(selected.primary), find(selected.overrides));
-        Self { dialect, is_stack: false, primary, overrides }
+        Self { dialect, kind: RootKind::Module, primary, overrides }
     }
 
     pub(super) fn all(&self) -> Vec<&'a SourceFile> {
@@ -49,10 +49,8 @@ impl<'a> Files<'a> {
 
     pub(super) fn decode(&self) -> Result<Module, EditError> {
         let owned = |files: &[&SourceFile]| files.iter().map(|file| (*file).clone()).collect::<Vec<_>>();
-        if self.is_stack {
-            return Module::decode_stack(&owned(&self.primary)).map_err(EditError::Configuration);
-        }
-        Module::decode(&owned(&self.primary), &owned(&self.overrides), self.dialect).map_err(EditError::Configuration)
+        let decoded = Module::decode_as(self.kind, &owned(&self.primary), &owned(&self.overrides), self.dialect);
+        decoded.map_err(EditError::Configuration)
     }
 
     /// Hands edits out, if the edited texts mean what they should. Edits that change nothing are dropped.
@@ -80,15 +78,15 @@ impl<'a> Files<'a> {
         }
         let path = self.target();
         match self.primary.iter().find(|file| file.path == path) {
-            Some(file) => Ok(vec![edit(file, native::append(&file.text, entry, self.is_stack))]),
+            Some(file) => Ok(vec![edit(file, native::append(&file.text, entry, self.kind))]),
             None if self.overrides.iter().any(|file| file.path == path) => Err(EditError::Layout { file: path }),
-            None => Ok(vec![FileEdit { path, old: None, new: native::append("", entry, self.is_stack) }]),
+            None => Ok(vec![FileEdit { path, old: None, new: native::append("", entry, self.kind) }]),
         }
     }
 
     /// Where JSON has the entries.
     fn json_path(&self) -> &'static str {
-        if self.is_stack { "required_providers" } else { "terraform.required_providers" }
+        if self.kind == RootKind::Stack { "required_providers" } else { "terraform.required_providers" }
     }
 
     /// The JSON file that a new entry belongs into: one with entries, or the first where all files are JSON.
@@ -101,9 +99,7 @@ impl<'a> Files<'a> {
     /// True if this is a JSON file with an entry whose name is meant.
     fn has_json_entry(&self, file: &SourceFile, is_meant: impl Fn(&str) -> bool) -> bool {
         let file = std::slice::from_ref(file);
-        let decode =
-            || if self.is_stack { Module::decode_stack(file) } else { Module::decode(file, &[], self.dialect) };
-        let decoded = is_json(&file[0]).then(decode);
+        let decoded = is_json(&file[0]).then(|| Module::decode_as(self.kind, file, &[], self.dialect));
         decoded.and_then(Result::ok).is_some_and(|module| module.required.keys().any(|name| is_meant(name)))
     }
 
@@ -116,7 +112,7 @@ impl<'a> Files<'a> {
     /// `versions.tf`, or `versions.tofu` where all native files are OpenTofu's own; in a stack a file of its generation.
     fn target(&self) -> PathBuf {
         let all = self.all();
-        if let Some(name) = RootKind::Stack.traits().new_requirement.filter(|_| self.is_stack) {
+        if let Some(name) = self.kind.traits().new_requirement.filter(|_| self.kind == RootKind::Stack) {
             let is_old = all.iter().any(|file| is_of_old_stack(&self::name(file)));
             return PathBuf::from(if is_old { name.replace("tfcomponent", "tfstack") } else { name.to_owned() });
         }

@@ -67,8 +67,8 @@ pub(super) fn decode(
     [primary, overrides]: [&[SourceFile]; 2],
     options: &TreeOptions,
 ) -> Result<Module, Vec<TreeError>> {
-    let decoded =
-        if is_stack { Module::decode_stack(primary) } else { Module::decode(primary, overrides, options.dialect) };
+    let kind = if is_stack { RootKind::Stack } else { RootKind::Module };
+    let decoded = Module::decode_as(kind, primary, overrides, options.dialect);
     decoded.map_err(|errors| errors.into_iter().map(TreeError::Config).collect())
 }
 
