@@ -112,7 +112,7 @@ impl Fetcher {
         }
     }
 
-    /// What is requested, from the host that the name in its address stands for.
+    /// What is requested, from the host that the name in its address means.
     pub(super) fn wanted(&self, terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
         let wanted = Wanted::of(terms, request);
         let ModuleSource::Registry(module) = &wanted.source else { return wanted };

@@ -83,7 +83,7 @@ pub enum DiscoveryError {
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
     #[error(
-        "{0} is no registry: it stands for the host of the `cloud` block or of the `remote` backend, which is not known"
+        "{0} is no registry: it means the host of the `cloud` block or of the `remote` backend, which is not known"
     )]
     StandIn(Hostname),
 }

@@ -57,7 +57,7 @@ pub struct Connection {
     pub discovery: Arc<Discovery>,
     pub credentials: Arc<Credentials>,
     pub oci: Arc<OciCredentials>,
-    /// What `localterraform.com` stands for in the root modules that ask, if that is known.
+    /// What `localterraform.com` means in the root modules that ask, if that is known.
     pub stand_in: Option<StandIn>,
 }
 

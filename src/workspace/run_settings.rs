@@ -79,7 +79,7 @@ pub struct RunSettings {
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
-    /// What `localterraform.com` stands for, if the configuration was read and says it.
+    /// What `localterraform.com` means, if the configuration was read and says it.
     pub stand_in: Option<StandIn>,
     /// Access to modules that are not local.
     pub modules: ModuleAccess,

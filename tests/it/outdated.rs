@@ -113,7 +113,7 @@ fn an_unknown_provider_does_not_hide_the_others() {
     assert_eq!(json["outdated"].as_array().unwrap().len(), 1);
     assert_eq!(json["error"]["kind"], "not-found");
     let run = workspace.tflock(&registry(), ["outdated", "acme/misspelt", "--format", "json"]).ended_with(2);
-    run.failed_as("not-found", &["acme/misspelt"]);
+    run.failed_as("usage", &["acme/misspelt"]);
 }
 
 /// Every command that reads the list of versions prints the registry's warnings, and none of its control characters.

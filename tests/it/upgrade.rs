@@ -73,7 +73,7 @@ fn only_what_is_named_within_a_step() {
     assert_eq!(json["findings"][0]["rule"], "held-back");
     let unknown = format!("{}/acme/other", registry.host());
     let run = upgrade(&workspace, &registry, &[&unknown, "--format", "json"]).ended_with(2);
-    run.failed_as("not-found", &[&unknown]);
+    run.failed_as("usage", &[&unknown]);
     let run = upgrade(&workspace, &registry, &["acme/widget"]).ended_with(2);
     assert!(run.stderr.contains(&format!("did you mean {widget}?")), "{run}");
 }

@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 const OF_BOTH: &str = "localterraform.com";
 const OF_TOFU: &str = "localtofu.com";
 
-/// True for a name that stands for the host of a `cloud` block or of the `remote` backend, and is never asked itself.
+/// True for a name that means the host of a `cloud` block or of the `remote` backend, and is never asked itself.
 pub fn is_stand_in(host: &Hostname) -> bool {
     [OF_BOTH, OF_TOFU].contains(&host.as_ascii())
 }

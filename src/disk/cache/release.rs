@@ -73,7 +73,7 @@ impl Cache {
     /// Keeps what is known of a release, in place of what was known before. Of the same sums, packages and `h1:` that
     /// are known already stay known.
     pub fn put_release(&self, record: ReleaseRecord) {
-        // The same address names another release where it stands for another host.
+        // The same address names another release where it means another host.
         if is_stand_in(record.address.host()) {
             return;
         }

@@ -55,7 +55,7 @@ pub struct ModuleTerms {
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
     pub work_tree: PathBuf,
-    /// What `localterraform.com` stands for, if that is known.
+    /// What `localterraform.com` means, if that is known.
     pub stand_in: Option<StandIn>,
 }
 

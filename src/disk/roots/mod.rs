@@ -125,7 +125,7 @@ pub struct Tree {
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
-    /// What `localterraform.com` stands for, if that is known.
+    /// What `localterraform.com` means, if that is known.
     pub stand_in: Option<StandIn>,
     /// The directories of local modules, relative to the root module.
     pub local_modules: BTreeSet<PathBuf>,
@@ -177,7 +177,7 @@ impl Tree {
         (self.unread_parts.is_empty() || !self.requirements.is_empty()).then_some(&self.requirements)
     }
 
-    /// What `localterraform.com` stands for. A change could choose the host, so the gate knows only those of `hosts`.
+    /// What `localterraform.com` means. A change could choose the host, so the gate knows only those of `hosts`.
     pub fn stand_in_within(&self, hosts: Option<&BTreeSet<Hostname>>) -> Option<StandIn> {
         self.stand_in.clone().filter(|it| hosts.is_none_or(|hosts| hosts.contains(&it.host)))
     }
