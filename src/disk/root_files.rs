@@ -320,7 +320,7 @@ mod trust_file_tests {
     #[test]
     fn there_is_one_at_the_top() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = crate::path::canonical(folder.path()).unwrap();
         let root = top.join("a/b");
         std::fs::create_dir_all(&root).unwrap();
         assert_eq!(locate_trust_file(&WorkTree::of(&root)).unwrap(), root.join(pins::FILE_NAME));
@@ -389,7 +389,7 @@ mod settings_files_tests {
     #[test]
     fn settings_are_searched_up_to_the_top() {
         let directory = tempfile::tempdir().unwrap();
-        let base = std::fs::canonicalize(directory.path()).unwrap();
+        let base = crate::path::canonical(directory.path()).unwrap();
         let (tree, root) = (base.join("tree"), base.join("tree/a/b"));
         std::fs::create_dir_all(&root).unwrap();
         for (place, text) in [("", "beyond"), ("tree", "top"), ("tree/a/b", "root")] {
