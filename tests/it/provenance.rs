@@ -117,10 +117,12 @@ fn pinned(registry: &Registry) -> Workspace {
 #[test]
 fn an_older_release_that_was_signed_after_the_pin_was_made_needs_provenance() {
     let registry = widget().document("/repos/acme/terraform-provider-widget", "application/json", "{}");
-    for (pinned_on, code) in [("2000-01-01", 3), ("2999-01-01", 0), ("", 0)] {
+    for (since, pinned_on, code) in
+        [("2.0.0", "2000-01-01", 3), ("2.0.0", "2999-01-01", 0), ("2.0.0", "", 0), ("1.4.0", "2999-01-01", 3)]
+    {
         let pinned_on = if pinned_on.is_empty() { String::new() } else { format!("    pinned_on = \"{pinned_on}\"\n") };
-        let place =
-            place(WIDGET).replace("since         = \"1.0.0\"\n", &format!("since         = \"2.0.0\"\n{pinned_on}"));
+        let since = format!("since         = \"{since}\"\n{pinned_on}");
+        let place = place(WIDGET).replace("since         = \"1.0.0\"\n", &since);
         let workspace = Workspace::from("modules/one-root").env("HTTPS_PROXY", &proxy_to(&registry));
         workspace.tflock(&registry, LOCK).ended_with(0);
         let trust = workspace.read(".tflock.trust.hcl");

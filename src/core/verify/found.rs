@@ -119,6 +119,9 @@ mod tests {
         assert_eq!((checked.level(), checked.message()), (Level::Warn, "x"));
         let written = Completion::writing(&settings, UNIX_EPOCH).complete(found(), None);
         assert!(written.level() == Level::Deny && written.message().contains(NOT_LOWERED), "{written:?}");
+        let same = crate::settings::decode("level \"signer-changed\" {\n  is = \"deny\"\n}\n", ".tflock.hcl".as_ref())
+            .unwrap();
+        assert_eq!(Completion::writing(&same, UNIX_EPOCH).complete(found(), None).message(), "x");
         let unstated = Completion::writing(&Settings::default(), UNIX_EPOCH).complete(found(), None);
         assert_eq!((unstated.level(), unstated.message()), (Level::Deny, "x"));
     }

@@ -289,6 +289,16 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_for_a_key_that_the_publisher_does_not_announce_is_reported() {
+        let announced = "C874011F0AB405110D02105534365D9472D7468F";
+        for (key, found) in [(A, vec![Rule::UnexpectedPublisher]), (announced, vec![])] {
+            let before = pin("hashicorp/null", key);
+            let reason = format!("]\n signer \"{key}\" {{\n  reason = \"x\"\n }}\n}}");
+            assert_eq!(rules(&before, &before.replace("]\n}", &reason)), found, "{key}");
+        }
+    }
+
+    #[test]
     fn a_first_trust_file_is_one_change_that_names_each_signer() {
         let all = ["a", "b", "c", "d"].map(|name| pin(&format!("acme/{name}"), A)).concat() + &pin("acme/e", B);
         let changes = pin_changes(&Pins::default(), &pins(&all));
