@@ -84,6 +84,36 @@ fn blocks_that_need_nothing_need_nothing() {
 }
 
 #[test]
+fn the_host_of_a_backend_is_known_where_it_is_a_literal() {
+    let cloud = |host: &str| Some(Backend::Cloud(Some(host.to_owned())));
+    let block = |inner: &str| format!("terraform {{\n  {inner}\n}}\n");
+    for (inner, found) in [
+        ("cloud {\n    hostname = \"a.example\"\n    workspaces {\n      name = \"x\"\n    }\n  }", cloud("a.example")),
+        ("cloud {\n  }", Some(Backend::Cloud(None))),
+        ("cloud {\n    hostname = \"\"\n  }", Some(Backend::Cloud(None))),
+        ("cloud {\n    hostname = \"${var.a}\"\n  }", Some(Backend::Other)),
+        ("cloud {\n    hostname = null\n  }", Some(Backend::Other)),
+        ("backend \"remote\" {\n    hostname = \"a.example\"\n  }", Some(Backend::Remote("a.example".into()))),
+        ("backend \"remote\" {\n  }", Some(Backend::Other)),
+        ("backend \"s3\" {\n    hostname = \"a.example\"\n  }", Some(Backend::Other)),
+        ("required_version = \">= 1.0\"", None),
+    ] {
+        let module = files(&[("a.tf", &block(inner))], Dialect::Terraform).unwrap();
+        assert_eq!(module.backend, found, "{inner}");
+    }
+    let json = r#"{"terraform": {"cloud": {"hostname": "a.example"}}}"#;
+    assert_eq!(files(&[("a.tf.json", json)], Dialect::OpenTofu).unwrap().backend, cloud("a.example"));
+    let json = r#"{"terraform": {"backend": {"remote": {"hostname": "a.example"}}}}"#;
+    let (main, other) = (block("backend \"s3\" {\n  }"), block("cloud {\n    hostname = \"b.example\"\n  }"));
+    let overridden = files(&[("a.tf", &main), ("b_override.tf", &other)], Dialect::Terraform).unwrap();
+    assert_eq!(overridden.backend, cloud("b.example"));
+    assert_eq!(
+        files(&[("a.tf.json", json)], Dialect::Terraform).unwrap().backend,
+        Some(Backend::Remote("a.example".into()))
+    );
+}
+
+#[test]
 fn imports_speak_where_no_resource_does() {
     let text = "import {\n  to = foo_bar.x\n  id = 1\n}\nimport {\n  to = qux_bar.x[each.key]\n  provider = zed.a\n}\n\
                 import {\n  to = module.m[0].sub_x.y\n}\nresource \"res_x\" \"y\" {\n  provider = other\n}\n\
