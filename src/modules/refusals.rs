@@ -31,8 +31,7 @@ pub(super) fn unfetched(shown: &str, error: NetError) -> Error {
     if !wants_password {
         return error;
     }
-    Error { hints: Vec::new(), ..error }
-        .hint("passwords for archives of modules are taken from .netrc, as by the tools")
+    Error { hints: Vec::new(), ..error }.hint("tflock takes passwords for module archives from .netrc, like the tools")
 }
 
 /// What a package does that no honest one does.

@@ -83,7 +83,7 @@ pub enum DiscoveryError {
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
     #[error(
-        "{0} is no registry: it means the host of the `cloud` block or of the `remote` backend, which is not known"
+        "{0} is no registry: it means the host of the `cloud` block or of the `remote` backend, which this command does not know"
     )]
     StandIn(Hostname),
 }
@@ -251,8 +251,11 @@ impl From<DiscoveryError> for Error {
             DiscoveryError::ServiceUrl { .. } => Error::new(ErrorKind::Unavailable, message),
             DiscoveryError::Host(_) => Error::new(ErrorKind::Configuration, message),
             DiscoveryError::StandIn(name) => Error::new(ErrorKind::Configuration, message)
-                .hint("write the host as a literal `hostname` there, or in the source address")
-                .hint("where a change is judged, `module_hosts` of the base has to name it too")
+                .hint("write the host itself in the source address")
+                .hint(
+                    "`lock`, `upgrade`, `verify` and `outdated` also know a literal `hostname` of that block; under `--base` \
+                     only if `module_hosts` of the base's settings names it",
+                )
                 .hint(format!("or name its services in a `host \"{name}\"` block of the CLI configuration")),
         }
     }

@@ -155,16 +155,16 @@ fn unanswered(source: &str, addr: &ProviderAddr, problem: NetError) -> Error {
     of_package(message, problem)
 }
 
-/// Why something of a release did not come. Its URL gets no token, as with the tools, so one that the user gives cannot help.
+/// Why something of a release did not come. URLs that a registry names get no token, as with the tools, so giving one cannot help.
 pub fn of_package(message: String, problem: NetError) -> Error {
     let wants_token = problem.refused_token() == Some(false);
     let error = Error { message, ..Error::from(problem) };
     if !wants_token {
         return error;
     }
-    let hint = "no token is sent to URLs of packages, their checksums and signatures, by the tools neither: who runs the \
-                registry has to sign these URLs, or to serve them openly";
-    Error { hints: Vec::new(), ..error }.hint(hint)
+    let hint = "no token was sent there: the tools send none to the URLs of packages and checksums that a registry names, so \
+                it has to sign these URLs";
+    Error { hints: Vec::new(), ..error }.hint(hint).hint("a mirror gets the token for its own host, if you give one")
 }
 
 fn unusable(source: &str, addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {

@@ -390,7 +390,7 @@ impl GateRoot {
     /// That nothing of the lock file was read, which no level of its errors changes.
     pub(super) fn unread_lock_file(&self) -> Option<Unanswered> {
         self.decoded().err()?;
-        let message = "the lock file cannot be read, so no hash was checked; the settings deny none of its errors";
+        let message = "the lock file cannot be read, so no hash was checked, though the settings let its errors pass";
         let error = Error::new(ErrorKind::LockFile, message).in_file(self.settings().lock_file_shown());
         let error = error.hint(step!("correct the file; a `level` or an `exempt` block does not make it readable"));
         Some(Unanswered { error, changed: true })
