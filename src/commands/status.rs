@@ -124,8 +124,13 @@ fn add_judgment(status: &mut Status, root: &RootOutcome) {
         status.unreadable.push(name(&root.path));
     }
     if let Ok(Body::Verified(verified)) = &root.body {
-        // Without the network only modules leave a question open.
-        status.not_checked.extend((!verified.inconclusive.is_empty()).then(|| name(&root.path)));
+        let mut open = verified.inconclusive.iter();
+        if open.any(|it| it.error.kind == ErrorKind::LockFile) {
+            status.unreadable.push(name(&root.path));
+        } else if !verified.inconclusive.is_empty() {
+            // Without the network only modules leave a question open.
+            status.not_checked.push(name(&root.path));
+        }
         status.unknown_hashes += verified.unknown;
     }
     let has = |rule: Rule| root.findings.iter().any(|finding| finding.rule == rule);

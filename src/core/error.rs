@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Disk,
     /// Refused: a hash, a signature or a signer is not what it must be.
     Trust,
+    /// The policy does not allow it, so nothing was asked. For machines as `Trust`.
+    Policy,
     /// A source was unreachable or sent an invalid response; a retry may help.
     Unavailable,
     Unauthorized,
@@ -55,7 +57,7 @@ impl ErrorKind {
             ErrorKind::NotFound | ErrorKind::UnknownProvider => "not-found",
             ErrorKind::Package => "package",
             ErrorKind::Disk => "disk",
-            ErrorKind::Trust => "trust",
+            ErrorKind::Trust | ErrorKind::Policy => "trust",
             ErrorKind::Unavailable => "unavailable",
             ErrorKind::Unauthorized => "unauthorized",
             ErrorKind::NotInstalled => "not-installed",
@@ -278,7 +280,7 @@ impl ExitCode {
             | ErrorKind::Package
             | ErrorKind::Disk => ExitCode::Failed,
             ErrorKind::Interrupted => ExitCode::Interrupted,
-            ErrorKind::Trust => ExitCode::Refused,
+            ErrorKind::Trust | ErrorKind::Policy => ExitCode::Refused,
             ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::NotInstalled | ErrorKind::Offline => {
                 ExitCode::Inconclusive
             }

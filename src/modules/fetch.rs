@@ -13,7 +13,7 @@ use super::refusals::allow_url;
 use super::registry::{ModuleRegistry, Netrc};
 use super::store::Store;
 use super::wanted::{FetchKey, Placed, Wanted};
-use crate::config::{ModuleSource, RegistryModule, RemoteModule};
+use crate::config::{ModuleSource, RegistryModule, RemoteModule, is_stand_in};
 use crate::dialect::Dialect;
 use crate::disk::roots::{FetchedModule, ModuleRequest, ModuleTerms};
 use crate::error::{Error, ErrorKind};
@@ -116,7 +116,11 @@ impl Fetcher {
     pub(super) fn wanted(&self, terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
         let wanted = Wanted::of(terms, request);
         let ModuleSource::Registry(module) = &wanted.source else { return wanted };
-        let host = self.registry.discovery().asked(&module.host, terms.stand_in.as_ref()).clone();
+        if !is_stand_in(&module.host) {
+            return wanted;
+        }
+        let meant = terms.stand_ins.of_root(&terms.root, terms.dialect);
+        let host = self.registry.discovery().asked(&module.host, meant.as_ref()).clone();
         let source = ModuleSource::Registry(RegistryModule { host, ..module.clone() });
         Wanted { source, ..wanted }
     }

@@ -83,7 +83,7 @@ pub enum DiscoveryError {
     #[error("{0} cannot be a host in a URL")]
     Host(Hostname),
     #[error(
-        "{0} is no registry: it means the host of the `cloud` block or of the `remote` backend, which this command does not know"
+        "{0} is no registry: it means the host of the `cloud` block or of the `remote` backend, which is not known here"
     )]
     StandIn(Hostname),
 }
@@ -253,8 +253,8 @@ impl From<DiscoveryError> for Error {
             DiscoveryError::StandIn(name) => Error::new(ErrorKind::Configuration, message)
                 .hint("write the host itself in the source address")
                 .hint(
-                    "`lock`, `upgrade`, `verify` and `outdated` also know a literal `hostname` of that block; under `--base` \
-                     only if `module_hosts` of the base's settings names it",
+                    "a literal `hostname` in that block of the root module would do; under `--base` also name it in \
+                     `module_hosts` of the base's settings",
                 )
                 .hint(format!("or name its services in a `host \"{name}\"` block of the CLI configuration")),
         }

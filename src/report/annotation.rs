@@ -161,9 +161,13 @@ fn of_texts(changed: &Changed<'_>) -> Vec<Annotation> {
     shared_items(changed.texts()).into_iter().filter_map(of_text).collect()
 }
 
-/// The annotation for a source without an answer, which is no problem of the file.
+/// The annotation for a question that stayed open: of a source without an answer, which is no problem of the file, or of one
+/// that cannot be asked as things are.
 fn unanswered(error: &Error, path: &Path) -> Annotation {
-    let item = of_error(error, Path::new(""));
+    let item = of_error(error, path.parent().unwrap_or(Path::new("")));
+    if !error.kind.is_inconclusive() {
+        return item;
+    }
     let title = format!("checksums were not checked: {}", item.title);
     let message = format!("Checksums were not checked: {}.", item.message);
     Annotation {

@@ -146,7 +146,6 @@ fn of_root(directory: &Path, lock_name: LockName, scope: &Scope) -> Result<RunSe
         source: scope.source.clone(),
         offline: scope.offline,
         cache: !scope.no_cache,
-        stand_in: None,
         modules: scope.modules.clone(),
         variables: environment.variables.clone(),
         now: environment.now,

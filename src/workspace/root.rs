@@ -118,7 +118,6 @@ impl Root {
         if tree.kind.traits().only_origin {
             self.settings.settings.source = None;
         }
-        self.settings.stand_in = tree.stand_in_within(self.settings.unit_options().hosts.as_ref());
         let tree = if self.settings.lock_name.is_instance() { of_instance(tree, &self.settings) } else { tree };
         Self { tree: Some(tree), ..self }
     }

@@ -1,17 +1,18 @@
 //! The settings of a run for one root module: flags, environment and settings files as plain values, and what follows from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::discover::below;
-use crate::config::StandIn;
+use crate::addr::Hostname;
+use crate::config::is_stand_in;
 use crate::dialect::Dialect;
 use crate::disk::files::TextMemo;
 use crate::disk::roots::{
-    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeMemo, TreeOptions, UnitMemo,
-    UnitOptions, file_from, placed, test_directory,
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, StandInTerms, Tree, TreeError, TreeMemo, TreeOptions,
+    UnitMemo, UnitOptions, file_from, placed, test_directory,
 };
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
@@ -79,8 +80,6 @@ pub struct RunSettings {
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
-    /// What `localterraform.com` means, if the configuration was read and says it.
-    pub stand_in: Option<StandIn>,
     /// Access to modules that are not local.
     pub modules: ModuleAccess,
     pub variables: Variables,
@@ -91,17 +90,21 @@ pub struct RunSettings {
 
 /// What units need to know, wherever they are read: the command line goes before the settings.
 pub fn unit_options(settings: &Settings, modules: &ModuleAccess, readings: &Readings) -> UnitOptions {
-    let listed = settings.policy.module_hosts.iter().flatten();
-    let hosts = listed.chain(&*modules.known_hosts).cloned();
     UnitOptions {
         environment: modules.over(&settings.unit_environment),
         vouched: settings.vouched.clone(),
-        hosts: modules.is_guarded.then(|| hosts.collect()),
+        hosts: hosts_to_choose(settings, modules),
         memo: Arc::clone(&readings.units),
         roots: readings.roots,
         compares: readings.compares,
         ..UnitOptions::default()
     }
+}
+
+/// The hosts among which a change may choose; `None` for any.
+fn hosts_to_choose(settings: &Settings, modules: &ModuleAccess) -> Option<BTreeSet<Hostname>> {
+    let hosts = settings.policy.module_hosts.iter().flatten().chain(&*modules.known_hosts);
+    modules.is_guarded.then(|| hosts.cloned().collect())
 }
 
 /// The source of packages for one root module.
@@ -113,7 +116,7 @@ pub struct RootSource {
     pub is_default: bool,
     /// The directory that the tool would run in.
     pub root: PathBuf,
-    pub stand_in: Option<StandIn>,
+    pub stand_ins: StandInTerms,
 }
 
 impl RootSource {
@@ -159,8 +162,23 @@ impl RunSettings {
             is_default: stated.is_none(),
             choice: stated.unwrap_or_default(),
             root: self.root.clone(),
-            stand_in: self.stand_in.clone(),
+            stand_ins: self.stand_ins(),
         }
+    }
+
+    fn stand_ins(&self) -> StandInTerms {
+        StandInTerms {
+            cloud_hostname: self.variables.get("TF_CLOUD_HOSTNAME").filter(|host| !host.is_empty()).map(str::to_owned),
+            hosts: hosts_to_choose(&self.settings, &self.modules),
+        }
+    }
+
+    /// The host that a source means where it names this one, for the policy on modules.
+    pub fn meant_host(&self, written: String) -> String {
+        let name = Hostname::parse(&written).ok().filter(is_stand_in);
+        let any = StandInTerms { hosts: None, ..self.stand_ins() };
+        let meant = name.and_then(|name| any.of_root(&self.root, self.dialect).filter(|it| it.is_for(&name)));
+        meant.map_or(written, |it| it.host.as_ascii().to_owned())
     }
 
     /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
@@ -187,7 +205,6 @@ impl RunSettings {
             test_directory: self.modules.test_directory.clone(),
             variables,
             workspace: self.variables.get("TF_WORKSPACE").map(str::to_owned),
-            cloud_hostname: self.variables.get("TF_CLOUD_HOSTNAME").filter(|host| !host.is_empty()).map(str::to_owned),
             units: self.unit_options(),
             trees: Arc::clone(&self.readings.trees),
             roots: self.readings.roots,
@@ -240,7 +257,8 @@ impl RunSettings {
             whole: false,
             fresh: false,
             work_tree: self.boundary.clone(),
-            stand_in: self.stand_in.clone(),
+            root: self.root.clone(),
+            stand_ins: self.stand_ins(),
         }
     }
 
@@ -279,7 +297,7 @@ impl RunSettings {
 
     /// The error for one of them.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
-        let host = module.request.as_ref().and_then(|request| request.source.host());
+        let host = module.request.as_ref().and_then(|request| request.source.host()).map(|host| self.meant_host(host));
         // Installing it would fetch it from there.
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());

@@ -280,3 +280,20 @@ fn what_requires_a_provider_is_unknown_where_modules_were_not_read() {
     let run = files.tflock(None, ["diff", "old.hcl", "new.hcl", "--format", "markdown"]).ended_with(0);
     assert!(!run.stdout.contains("Required by"), "{run}");
 }
+
+/// The error names the file and the revision that it is of.
+#[test]
+fn what_is_no_lock_file_is_named_with_its_revision() {
+    let workspace = repository("upgraded");
+    workspace.write(LOCK, "provider \"x\" {");
+    let new = workspace.tflock(None, ["diff", "HEAD"]).ended_with(2);
+    assert!(new.stderr.contains(&format!("{LOCK} of the working tree is not a lock file")), "{new}");
+    commit(&workspace, "broken");
+    workspace.write(LOCK, &text("upgraded", "new"));
+    let old = workspace.tflock(None, ["diff", "HEAD"]).ended_with(2);
+    assert!(old.stderr.contains(&format!("{LOCK} of HEAD is not a lock file")), "{old}");
+    assert!(!old.stderr.contains("Restore the file"), "{old}");
+    workspace.write("other.hcl", "provider \"x\" {");
+    let files = workspace.tflock(None, ["diff", LOCK, "other.hcl"]).ended_with(2);
+    assert!(files.stderr.contains("error: other.hcl is not a lock file"), "{files}");
+}

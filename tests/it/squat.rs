@@ -61,7 +61,7 @@ fn a_typosquat_is_the_loudest_of_all() {
     assert!(text.contains("Do not merge until this is explained") && text.contains("1 dangerous"), "{text}");
     // A new provider and a new signer, but nothing else: notable, and no alarm.
     let widget = text.lines().find(|line| line.contains("acme/widget")).unwrap();
-    assert!(widget.starts_with("+ "), "{text}");
+    assert!(widget.starts_with("+ ") && !widget.contains("SIMILAR NAME"), "{text}");
     let markdown = diff(&["--format", "markdown"]);
     assert!(
         markdown.lines().any(|line| line.starts_with("| **dangerous** |") && line.contains("hashicrop/aws")),

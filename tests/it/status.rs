@@ -131,7 +131,7 @@ fn the_next_command_leads_from_state_to_state() {
     let next = says(&workspace, &registry, &["version-not-allowed in 1"]);
     assert_eq!(next, "tflock upgrade -r");
     follow(&workspace, &registry, &next).ended_with(0);
-    says(&workspace, &registry, &["2.0.0 in 1, 1.0.0 in 1"]);
+    says(&workspace, &registry, &["providers     1, ", "2.0.0 in 1, 1.0.0 in 1"]);
 
     workspace.write("live/b/main.tf", "terraform {");
     let words = ["1 unreadable: live/b", "1 root module not checked: unreadable"];

@@ -331,6 +331,15 @@ fn an_unreadable_lock_file_does_not_pass_at_any_level() {
             let run = verify(&workspace, &registry, &[]).ended_with(2);
             assert!(rules(&run, "note").contains(rule), "{rule}: {run}");
             assert_ne!(run.json()["verdict"], "passed", "{rule}: {run}");
+            // Nor does a page say that it did, nor the summary that something else is to be done.
+            let sarif = workspace.tflock(&registry, ["verify", "--format", "sarif"]).ended_with(2).json();
+            assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false, "{rule}: {sarif}");
+            let status = workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json();
+            assert_eq!(
+                (&status["status"]["unreadable"][0], &status["next"]),
+                (&".".into(), &"tflock verify".into()),
+                "{status}"
+            );
         }
         workspace.write(".tflock.hcl", "");
         let code = verify(&workspace, &registry, &[]).code;

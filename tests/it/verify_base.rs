@@ -520,3 +520,17 @@ fn a_clone_of_which_nothing_is_checked_out_is_not_judged() {
     let run = workspace.tflock(&registry, ["verify", "-r", "-C", "bare-tree", "--base", "HEAD~1", "--offline"]);
     assert!(!run.stderr.contains("is checked out"), "{run}");
 }
+
+/// Nobody asked what an unchanged root module requires.
+#[test]
+fn unchanged_root_modules_without_lock_files_are_not_said_to_need_none() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    for root in ["app", "other"] {
+        std::fs::remove_file(workspace.path(&format!("{root}/{LOCK}"))).unwrap();
+    }
+    commit(&workspace, "no lock files");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let run = workspace.tflock(&registry, ["-C", "app"].into_iter().chain(GATE)).ended_with(0);
+    assert!(run.stdout.contains("there is no lock file") && !run.stdout.contains("requires no"), "{run}");
+}

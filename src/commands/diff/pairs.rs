@@ -17,6 +17,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::{Decoded, LockEntry, LockFile, LockName, Spans, likely_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Review, RootOutcome};
+use crate::path::shown;
 use crate::provenance::{BuildChange, Judged};
 use crate::release;
 use crate::release::continuity::{self, EarlierRecord};
@@ -108,7 +109,11 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
     let differs =
         pair.modules[0] != pair.modules[1] || old != new || pair.old.text.is_some() != pair.new.text.is_some();
     // The path names the new text, so positions in the old text would mislead.
-    let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
+    let before = read(pair, &pair.old).map_err(|error| {
+        // What is in the working tree, and what would mend it, is not about an earlier text.
+        Error { file: None, position: None, hints: Vec::new(), ..error }
+            .hint("compare with a lock file that can be read")
+    })?;
     let now = read(pair, &pair.new)?;
     let not_literal = now.warnings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut list = diff::changes(&before.lock, &now.lock);
@@ -308,7 +313,10 @@ fn read(pair: &Pair, side: &DiffSide) -> Result<Decoded, Error> {
     let decoded = salvage(text, dialect);
     match refusal(&decoded) {
         Some(finding) if decoded.spans.entries.is_empty() => {
-            let message = format!("{} is not a lock file: {}", side.name, finding.message());
+            let path = shown(&pair.path);
+            let is_of_files = pair.new.name == path;
+            let named = if is_of_files { side.name.clone() } else { format!("{path} of {}", side.name) };
+            let message = format!("{named} is not a lock file: {}", finding.message());
             let error = Error::new(ErrorKind::LockFile, message);
             Err(Error { position: finding.position, ..error.in_file(&pair.path).hint(finding.general_help()) })
         }
@@ -348,11 +356,11 @@ fn several(addr: &ProviderAddr, sides: [&Decoded; 2]) -> Option<Finding> {
     }
     let versions = |entries: &[LockEntry]| {
         let versions: BTreeSet<&Version> = entries.iter().map(|entry| &entry.version).collect();
-        let shown = versions.iter().rev().take(3).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let newest = versions.iter().rev().take(3).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         match (entries.len(), versions.len()) {
             (0, _) => "no entry".to_owned(),
-            (_, all @ 4..) => format!("{} of {all} versions, the newest {shown}", counted_entries(entries.len())),
-            _ => format!("{} of {shown}", counted_entries(entries.len())),
+            (_, all @ 4..) => format!("{} of {all} versions, the newest {newest}", counted_entries(entries.len())),
+            _ => format!("{} of {newest}", counted_entries(entries.len())),
         }
     };
     let hashes = |entries: &[LockEntry]| -> BTreeSet<PackageHash> {

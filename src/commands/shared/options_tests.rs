@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::options::Modules;
 use crate::dialect::Dialect;
-use crate::disk::roots::{MissingModules, ModuleTerms, TreeOptions};
+use crate::disk::roots::{MissingModules, ModuleTerms, StandInTerms, TreeOptions};
 
 #[derive(Parser)]
 struct Command {
@@ -134,7 +134,8 @@ proptest! {
             whole: false,
             fresh: false,
             work_tree: folder.path().to_owned(),
-            stand_in: None,
+            root: folder.path().to_owned(),
+            stand_ins: StandInTerms::default(),
         };
         options.missing = MissingModules::Refuse;
         let mut access = Command::try_parse_from(&line).unwrap().modules.access();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::addr::ProviderAddr;
 use crate::commands::{Online, Services};
-use crate::config::StandIn;
+use crate::config::{StandIn, is_stand_in};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::{CliConfig, MethodKind};
@@ -56,7 +56,7 @@ pub(crate) type Opened = Result<Option<Session>, Error>;
 struct SourceSetup {
     dialect: Dialect,
     methods: Vec<Method>,
-    /// What `localterraform.com` stands for, if one of their providers is of there.
+    /// What `localterraform.com` means, if one of their providers is of there.
     stand_in: Option<StandIn>,
 }
 
@@ -185,7 +185,11 @@ impl<'a> PackageSources<'a> {
         let is_configured = source.choice == SourceChoice::Configured;
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
         let methods = Method::of(&source.choice, &config, dialect, &source.root)?;
-        let stand_in = source.stand_in.clone().filter(|it| providers.any(|addr| it.is_for(addr.host())));
+        let stand_in = if providers.any(|addr| is_stand_in(addr.host())) {
+            source.stand_ins.of_root(&source.root, dialect)
+        } else {
+            None
+        };
         Ok(SourceSetup { dialect, methods, stand_in })
     }
 

@@ -4,11 +4,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::act;
-use super::init::{Memory, init as remember_all};
+use super::init::{Memory, Recording, init as remember_all};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::shared::options::{Packages, Within};
 use crate::commands::shared::sources::PackageSources;
@@ -182,9 +181,17 @@ fn init(recursive: bool, provenance: bool, services: &Services<'_>) -> Result<Ou
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));
     let sources = PackageSources::new(services, &cache);
-    let groups = sources.groups(roots.iter().map(|root| (root, root.source(), std::iter::empty::<ProviderAddr>())));
+    let (mut recordings, mut unread) = (Vec::new(), Vec::new());
+    for root in &roots {
+        match Recording::read(root) {
+            Ok(recording) => recordings.push(recording),
+            Err(error) => unread.push(error),
+        }
+    }
+    let groups = sources.groups(recordings.iter().map(Recording::sources));
+    let now = services.scope.environment.now;
     let mut outcome =
-        remember_all(&roots, groups, Memory { cache: &cache, provenance, interrupt: &services.interrupt })?;
+        remember_all(groups, unread, Memory { cache: &cache, provenance, now, interrupt: &services.interrupt })?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })

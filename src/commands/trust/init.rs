@@ -39,7 +39,7 @@ use crate::trust::signer::TrustUpdate;
 use crate::trust::signer::refused as refused_signer;
 use crate::verify::{entry, judge_witnesses};
 use crate::version::Version;
-use crate::workspace::{Root, RunSettings};
+use crate::workspace::{Root, RootSource, RunSettings};
 
 /// A release and the number of the group whose sources answer about it.
 type LookupKey = (usize, ReleaseKey);
@@ -53,10 +53,22 @@ struct TrustTree<'a> {
     of_addresses: Vec<Finding>,
 }
 
+/// A root module with its lock file.
 #[derive(Clone)]
-struct Recording<'a> {
+pub(super) struct Recording<'a> {
     root: &'a RunSettings,
     lock: Rc<LockFile>,
+}
+
+impl<'a> Recording<'a> {
+    pub(super) fn read(root: &'a RunSettings) -> Result<Self, Error> {
+        Ok(Self { root, lock: Rc::new(read(root)?) })
+    }
+
+    /// For a group of root modules with equal sources.
+    pub(super) fn sources(&self) -> (&Self, RootSource, impl Iterator<Item = &ProviderAddr>) {
+        (self, self.root.source(), self.lock.iter().map(|(addr, _)| addr))
+    }
 }
 
 /// What a run learns into.
@@ -65,6 +77,7 @@ pub(super) struct Memory<'a> {
     pub(super) cache: &'a Cache,
     /// Whether places are pinned, too.
     pub(super) provenance: bool,
+    pub(super) now: SystemTime,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -73,40 +86,32 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// Looks up the signer of every locked version, and remembers those of providers without a pin. The signer of the
 /// newest locked version is accepted for any version, a different signer of an older one for that version only. A
 /// release that differs from the locked hashes pins no signer. Releases that the settings forbid to query are skipped.
-pub(super) fn init<'r>(
-    roots: &'r [RunSettings],
-    groups: Vec<Group<&'r RunSettings>>,
+/// `unread` are the errors of root modules whose lock file cannot be read.
+pub(super) fn init(
+    groups: Vec<Group<&Recording<'_>>>,
+    mut unread: Vec<Error>,
     memory: Memory<'_>,
 ) -> Result<Outcome, Error> {
-    let Memory { cache, provenance, interrupt } = memory;
+    let Memory { cache, provenance, now, interrupt } = memory;
     let mut trees: BTreeMap<TrustPlace, TrustTree<'_>> = BTreeMap::new();
-    let (mut queried, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
+    let mut queried = Vec::new();
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
         let session = match opened.and_then(|session| session.ok_or_else(offline)) {
             Ok(session) => session,
             // The signers of other root modules are still worth remembering.
             Err(error) => {
-                failed += members.len();
                 unread.push(error);
                 continue;
             }
         };
         let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
-        for root in members {
-            let tree = trees.entry(root.trust.clone()).or_default();
-            match read(root) {
-                Ok(lock) => {
-                    tree.take(number, &Recording { root, lock: Rc::new(lock) }, provenance, &mut questions);
-                }
-                Err(error) => {
-                    failed += 1;
-                    unread.push(error);
-                }
-            }
+        for recording in members {
+            let tree = trees.entry(recording.root.trust.clone()).or_default();
+            tree.take(number, recording, provenance, &mut questions);
         }
         queried.push((number, session, questions));
     }
-    if failed == roots.len()
+    if trees.is_empty()
         && let Some(error) = Error::all(unread.clone())
     {
         return Err(error);
@@ -118,7 +123,6 @@ pub(super) fn init<'r>(
         let known = session.block_on(async |sources| sources.lookups(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
-    let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
     let context = Context { answers: &answers, cache, now, interrupt };
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
     for (store, tree) in stores {

@@ -131,15 +131,15 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     notes.extend(notes::on_modules(locked_modules, scope.offline, options, &roots).0);
     notes.extend(cache.finish());
     let outcome = Outcome { since_base, notes, ..outcome };
-    Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), &targets) } else { outcome }, roots))
+    Ok((if looked_at == 0 { unlooked(outcome, base.is_some(), skipped, &targets) } else { outcome }, roots))
 }
 
 /// The outcome of a run that looked at no lock file, and found no other reason not to pass.
-fn unlooked(mut outcome: Outcome, has_base: bool, targets: &Targets<'_>) -> Outcome {
+fn unlooked(mut outcome: Outcome, has_base: bool, skipped: usize, targets: &Targets<'_>) -> Outcome {
     if outcome.code != ExitCode::Done || outcome.errors().next().is_some() {
         return outcome;
     }
-    outcome.unlooked = Some(nothing_looked_at(&outcome, targets));
+    outcome.unlooked = Some(nothing_looked_at(&outcome, skipped, targets));
     // A workflow that many repositories share must not fail in one without lock files.
     let is_named = outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing);
     outcome.code = if has_base || is_named { ExitCode::Done } else { ExitCode::Failed };
@@ -153,11 +153,12 @@ fn of_nothing(error: Error) -> Outcome {
 }
 
 /// Why no lock file was looked at.
-fn nothing_looked_at(outcome: &Outcome, targets: &Targets<'_>) -> String {
+fn nothing_looked_at(outcome: &Outcome, skipped: usize, targets: &Targets<'_>) -> String {
     if outcome.roots.is_empty() {
         return targets.none_here().message;
     }
-    if outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing) {
+    // Nobody asked what unchanged root modules require.
+    if skipped > 0 || outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing) {
         return "there is no lock file".to_owned();
     }
     "the configuration requires no provider, and there is no lock file".to_owned()

@@ -495,7 +495,10 @@ pub(super) fn init_override(influence: &Influence) -> Finding {
 fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
     let policy = &settings.settings.policy;
     let finding = |call: &RemoteModuleCall| {
-        let host = call.address.as_ref()?.host().filter(|host| !policy.allows_module_host(host))?;
+        let host = settings.meant_host(call.address.as_ref()?.host()?);
+        if policy.allows_module_host(&host) {
+            return None;
+        }
         let message = format!("the policy does not allow the host {host} of module {}", call.key);
         Some(Finding::new(Rule::HostNotAllowed, message).in_file(&*call.place.file).at(call.place.position))
     };

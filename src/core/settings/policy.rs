@@ -309,7 +309,7 @@ pub fn allow_module_host(allowed: Option<&BTreeSet<Hostname>>, host: &str) -> Re
         return Ok(());
     }
     let message = format!("modules must not come from {host}: the settings do not name it in module_hosts");
-    Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
+    Err(Error::new(ErrorKind::Policy, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
 }
 
 fn both(own: Option<BTreeSet<Hostname>>, others: Option<BTreeSet<Hostname>>) -> Option<BTreeSet<Hostname>> {

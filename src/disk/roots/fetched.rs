@@ -11,9 +11,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use super::error::{self, Assignment};
-use super::{KeptUnit, MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, UnitOptions, load_tree};
+use super::{
+    KeptUnit, MissingModules, ModuleLookup, StandInTerms, Tree, TreeError, TreeOptions, UnitOptions, load_tree,
+};
 use crate::addr::Hostname;
-use crate::config::{ModuleSource, StandIn};
+use crate::config::ModuleSource;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::Error;
@@ -55,8 +57,10 @@ pub struct ModuleTerms {
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
     pub work_tree: PathBuf,
-    /// What `localterraform.com` means, if that is known.
-    pub stand_in: Option<StandIn>,
+    /// The directory of the root module.
+    pub root: PathBuf,
+    /// What `localterraform.com` may mean there.
+    pub stand_ins: StandInTerms,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -189,7 +193,6 @@ impl ModuleAccess {
                 }
                 tree => tree?,
             };
-            let terms = &ModuleTerms { stand_in: tree.stand_in_within(options.units.hosts.as_ref()), ..terms.clone() };
             for request in tree.missing.iter().filter_map(|missing| missing.request.as_ref()) {
                 if self.fetched.get(request).is_none() {
                     under_way.begin(request, |handler| fetch.begin(terms, request, handler));

@@ -5,6 +5,7 @@
 //!
 //! Source: `internal/configs/configload`, `internal/configs/config_build.go`; for test files `internal/configs/config.go`.
 
+mod backend;
 mod error;
 mod fetched;
 mod paths;
@@ -18,8 +19,7 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use super::files::{self, TextMemo};
-use crate::addr::Hostname;
-use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile, StandIn};
+use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, SourceFile};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
@@ -30,6 +30,7 @@ use crate::value::Unevaluated;
 use crate::version::{ModuleConstraints, ModuleVersion};
 use crate::words::counted;
 
+pub use backend::StandInTerms;
 pub use error::{Assignment, ModuleProblem, TreeError};
 pub use fetched::{
     AssignedVariable, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
@@ -70,8 +71,6 @@ pub struct TreeOptions {
     pub test_directory: Option<PathBuf>,
     /// `TF_WORKSPACE`; else the workspace is the one that was selected last.
     pub workspace: Option<String>,
-    /// `TF_CLOUD_HOSTNAME`.
-    pub cloud_hostname: Option<String>,
     /// What units need to know besides their files.
     pub units: UnitOptions,
     /// Trees of other root modules that the texts of their directory alone decided.
@@ -125,8 +124,6 @@ pub struct Tree {
     /// The providers that components of a stack need and the stack does not declare.
     pub undeclared: Requirements,
     pub built_in: BTreeSet<String>,
-    /// What `localterraform.com` means, if that is known.
-    pub stand_in: Option<StandIn>,
     /// The directories of local modules, relative to the root module.
     pub local_modules: BTreeSet<PathBuf>,
     /// The modules that are not local, in the order of the walk.
@@ -175,11 +172,6 @@ impl Tree {
     /// The requirements, as far as they are known; `None` if nothing was read.
     pub fn known_requirements(&self) -> Option<&Requirements> {
         (self.unread_parts.is_empty() || !self.requirements.is_empty()).then_some(&self.requirements)
-    }
-
-    /// What `localterraform.com` means. A change could choose the host, so the gate knows only those of `hosts`.
-    pub fn stand_in_within(&self, hosts: Option<&BTreeSet<Hostname>>) -> Option<StandIn> {
-        self.stand_in.clone().filter(|it| hosts.is_none_or(|hosts| hosts.contains(&it.host)))
     }
 
     /// What was not read and may require more providers; `None` if the requirements are all that there are.
@@ -321,7 +313,6 @@ impl TreeOptions {
             assigned: Vec::new(),
             test_directory: None,
             workspace: None,
-            cloud_hostname: None,
             units: UnitOptions::default(),
             trees: Arc::default(),
             listed: LISTED,

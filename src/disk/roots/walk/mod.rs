@@ -224,15 +224,10 @@ impl<'o> Walk<'o> {
     }
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
-        let root = self.modules.get(&(self.root_dir.clone(), self.is_stack(None))).cloned().flatten();
         self.errors.extend(std::mem::take(&mut self.needs.errors).into_iter().map(TreeError::Config));
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let TreeOptions { dialect, cloud_hostname, .. } = self.options;
-        let backend =
-            root.as_ref().and_then(|module| module.backend.as_ref()).filter(|_| self.tree.kind == RootKind::Module);
-        let stand_in = backend.and_then(|backend| backend.stand_in(*dialect, cloud_hostname.as_deref()));
         let Self { mut tree, needs, .. } = self;
         let constrained = needs.constrained_built_in.into_iter();
         tree.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
@@ -244,7 +239,6 @@ impl<'o> Walk<'o> {
             unread_parts: once_each(tree.unread_parts),
             requirements: needs.requirements,
             built_in: needs.built_in,
-            stand_in,
             ..tree
         })
     }
