@@ -53,7 +53,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     }
     let judged = targets.in_order(outcomes);
     let error = Error::all(settings_errors(&judged));
-    let UnlockedUnits { paths, of_modules, .. } = &targets.unlocked_units;
+    let UnlockedUnits { paths, of_modules, .. } = &targets.beside.unlocked_units;
     let mut status = Status {
         root_modules: judged.len(),
         not_counted: targets.not_counted(),

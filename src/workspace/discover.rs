@@ -41,9 +41,19 @@ pub struct Discovered {
     pub instances: Vec<(PathBuf, LockName)>,
     /// Directories with a backend that no root module calls, that require a provider, have no lock file, and are not in `roots`.
     pub without_lock: Vec<PathBuf>,
-    /// Such directories without a backend that configure a provider.
+    pub beside: FoundBeside,
+    /// Trust files, relative to where the search began.
+    pub trust_files: Vec<PathBuf>,
+    /// Errors about unreadable directories.
+    pub errors: Vec<Error>,
+}
+
+/// What a search finds besides root modules, and what it learns of them.
+#[derive(Debug, Default)]
+pub struct FoundBeside {
+    /// Directories as those of `without_lock`, but without a backend: they configure a provider.
     pub like_roots: Vec<PathBuf>,
-    /// The kinds of those of `roots` that are no modules.
+    /// The kinds of root modules that are no modules.
     pub kinds: BTreeMap<PathBuf, RootKind>,
     /// Directories without a lock file that are no roots, though no module calls them: a source that is not read may name
     /// them.
@@ -51,14 +61,23 @@ pub struct Discovered {
     pub unlocked_units: UnlockedUnits,
     /// The lock files that Git ignores, or would ignore, so they count as missing.
     pub ignored: IgnoredLockFiles,
-    /// The first directory whose sources are not read, as far as that matters.
+    /// The first directory whose sources are not read, so it may call any other, as far as that matters.
     pub unread_caller: Option<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
-    /// Trust files, relative to where the search began.
-    pub trust_files: Vec<PathBuf>,
-    /// Errors about unreadable directories.
-    pub errors: Vec<Error>,
+}
+
+impl FoundBeside {
+    /// Adds what another search found, with its paths as reports show them.
+    pub fn add(&mut self, other: Self, shown: impl Fn(&Path) -> PathBuf) {
+        self.like_roots.extend(other.like_roots.iter().map(|path| shown(path)));
+        self.kinds.extend(other.kinds.into_iter().map(|(path, kind)| (shown(&path), kind)));
+        self.withheld.extend(other.withheld.iter().map(|path| shown(path)));
+        self.ignored.extend(other.ignored.into_iter().map(|(path, file)| (shown(&path), file)));
+        self.unread_caller = self.unread_caller.take().or(other.unread_caller.map(|path| shown(&path)));
+        self.excluded += other.excluded;
+        self.unlocked_units.add(other.unlocked_units, shown);
+    }
 }
 
 /// What a search for root modules need not find out.
@@ -89,7 +108,8 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let is_unit = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
     // Unless it is looked at, its source may name any directory.
     let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
-    let mut found = Discovered { unread_caller, ..Discovered::default() };
+    let mut found = Discovered::default();
+    let mut beside = FoundBeside { unread_caller, ..FoundBeside::default() };
     let units = UnitReader::of(search);
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(SurveyedDirectory::has_lock);
     let has_ordinary = |place: &&SurveyedDirectory| place.locks.contains(&LockName::default());
@@ -98,7 +118,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let names = place.locks.iter().filter(|name| name.is_instance());
         found.instances.extend(names.map(|name| (place.path.clone(), name.clone())));
     }
-    let (mut without_lock, mut like_roots) = (Vec::new(), Vec::new());
+    let mut without_lock = Vec::new();
     if !others.is_empty() {
         let their_calls = units.read(start, &others);
         let is_candidate = |(place, calls): &(&SurveyedDirectory, &Calls)| match place.kind {
@@ -123,36 +143,36 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
                 if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
-                    found.withheld.push(path);
+                    beside.withheld.push(path);
                 } else if place.kind == Some(RootKind::Unit) && !is_of_its_own(place, calls, &included) {
                     // It is a part of other units.
                 } else if create {
                     roots.insert(path);
                 } else if uses.may_require(&start.join(&path)) {
-                    if calls.has_backend { &mut without_lock } else { &mut like_roots }.push(path);
+                    if calls.has_backend { &mut without_lock } else { &mut beside.like_roots }.push(path);
                 }
             }
-            found.unread_caller = unread_caller;
+            beside.unread_caller = unread_caller;
         }
         let get_none = others
             .iter()
             .zip(&their_calls)
             .filter(|(place, calls)| is_of_its_own(place, calls, &included) && !roots.contains(&place.path));
-        found.unlocked_units = UnlockedUnits::of(get_none, &locked);
+        beside.unlocked_units = UnlockedUnits::of(get_none, &locked);
         let is_new = |place: &&SurveyedDirectory| {
             roots.contains(&place.path)
                 || without_lock.contains(&place.path)
-                || like_roots.contains(&place.path)
-                || found.unlocked_units.paths.contains(&place.path)
+                || beside.like_roots.contains(&place.path)
+                || beside.unlocked_units.paths.contains(&place.path)
                 || ignored::exists(&start.join(&place.path))
         };
-        found.ignored = ignored::of(start, others.iter().filter(is_new).map(|place| &*place.path));
-        roots.retain(|path| !found.ignored.contains_key(path));
-        like_roots.retain(|path| !found.ignored.contains_key(path));
+        beside.ignored = ignored::of(start, others.iter().filter(is_new).map(|place| &*place.path));
+        roots.retain(|path| !beside.ignored.contains_key(path));
+        beside.like_roots.retain(|path| !beside.ignored.contains_key(path));
     }
     let of_work_tree = || {
         let of_instances = found.instances.iter().map(|(path, _)| path);
-        let places = roots.iter().chain(&without_lock).chain(&found.unlocked_units.paths).chain(of_instances);
+        let places = roots.iter().chain(&without_lock).chain(&beside.unlocked_units.paths).chain(of_instances);
         Exclusions::of_work_tree(start, places.map(PathBuf::as_path))
     };
     let exclusions = search.exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
@@ -162,17 +182,17 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     roots.retain(|path| !exclusions.cover(&top.join(path)));
     found.instances.retain(|(path, _)| !exclusions.cover(&top.join(path)));
     without_lock.retain(|path| !exclusions.cover(&top.join(path)));
-    found.excluded = before - count(&roots, &found) - without_lock.len();
-    like_roots.retain(|path| !exclusions.cover(&top.join(path)));
-    found.withheld.retain(|path| !exclusions.cover(&top.join(path)));
-    found.unlocked_units.leave_out(&found.ignored, |path| exclusions.cover(&top.join(path)));
-    found.ignored.retain(|path, _| !exclusions.cover(&top.join(path)));
+    beside.excluded = before - count(&roots, &found) - without_lock.len();
+    beside.like_roots.retain(|path| !exclusions.cover(&top.join(path)));
+    beside.withheld.retain(|path| !exclusions.cover(&top.join(path)));
+    beside.unlocked_units.leave_out(&beside.ignored, |path| exclusions.cover(&top.join(path)));
+    beside.ignored.retain(|path, _| !exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));
     let is_root = |path: &PathBuf| roots.contains(path) || found.instances.iter().any(|(of_it, _)| of_it == path);
-    found.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && is_root(path)).collect();
+    beside.kinds = kinds.filter(|(path, kind)| *kind != RootKind::Module && is_root(path)).collect();
     let errors = survey.unreadable.into_iter().collect();
     let roots = roots.into_iter().collect();
-    Ok(Discovered { roots, without_lock, like_roots, trust_files: survey.trust_files, errors, ..found })
+    Ok(Discovered { roots, without_lock, beside, trust_files: survey.trust_files, errors, ..found })
 }
 
 /// A hint for a directory that is no root module but has some below it.

@@ -98,6 +98,6 @@ pub fn reason(start: &Path, known: &IgnoredLockFiles) -> Option<IgnoredReason> {
 /// A hint for a directory that is no root module, where Git ignores lock files or root modules below it.
 pub fn below(start: &Path) -> Option<Step> {
     let found = discover(start, true, Search::default()).ok()?;
-    let IgnoredReason { what, ways_on } = reason(start, &found.ignored)?;
+    let IgnoredReason { what, ways_on } = reason(start, &found.beside.ignored)?;
     Some(format!("{what}: {ways_on}").into())
 }

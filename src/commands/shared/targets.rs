@@ -18,7 +18,7 @@ use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::{shown, worktree};
 use crate::words::counted;
-use crate::workspace::discover::{Search, UnlockedUnits, discover};
+use crate::workspace::discover::{FoundBeside, Search, discover};
 use crate::workspace::ignored::{self, IgnoredLockFile, IgnoredLockFiles};
 use crate::workspace::{RunSettings, Scope, instances_beside, named_roots, settings_of_lock};
 
@@ -36,20 +36,9 @@ pub struct Targets<'a> {
     pub found: bool,
     /// Results that need no request.
     pub outcomes: Vec<RootOutcome>,
-    /// Directories without a lock file that look like root modules.
-    like_roots: Vec<PathBuf>,
-    /// The kinds of root modules that were found and are no modules.
-    kinds: BTreeMap<PathBuf, RootKind>,
-    /// Directories that may be called by a root module whose sources are not read.
-    withheld: Vec<PathBuf>,
-    unread_caller: Option<PathBuf>,
-    /// How many root modules the setting `exclude` leaves out.
-    excluded: usize,
-    /// Units that have no lock file and get none.
-    pub unlocked_units: UnlockedUnits,
+    /// Paths as shown in reports.
+    pub beside: FoundBeside,
     unlocked: Unlocked,
-    /// Lock files that Git ignores, or would ignore.
-    ignored: IgnoredLockFiles,
     /// Where the directories are that have no lock file and get no finding for that, by their paths as shown.
     unlocked_places: BTreeMap<PathBuf, PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
@@ -122,14 +111,8 @@ impl<'a> Targets<'a> {
             places: roots.into_iter().map(|root| TargetPlace::Named(Box::new(root))).collect(),
             found,
             outcomes: Vec::new(),
-            like_roots: Vec::new(),
-            kinds: BTreeMap::new(),
-            withheld: Vec::new(),
-            unread_caller: None,
-            excluded: 0,
-            unlocked_units: UnlockedUnits::default(),
+            beside: FoundBeside::default(),
             unlocked: Unlocked::Reported,
-            ignored: IgnoredLockFiles::new(),
             unlocked_places: BTreeMap::new(),
             dialects: Mutex::default(),
         }
@@ -146,19 +129,19 @@ impl<'a> Targets<'a> {
         if self.scope.trust_file.is_none() {
             root_files::refuse_second_trust_files(found.trust_files.iter().map(|path| start.join(path)))?;
         }
+        let beside = &found.beside;
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
-        let nothing = nothing && found.withheld.is_empty() && found.unlocked_units.is_empty();
+        let nothing = nothing && beside.withheld.is_empty() && beside.unlocked_units.is_empty();
         let instances = if search.instances { std::mem::take(&mut found.instances) } else { Vec::new() };
         let nothing = nothing && instances.is_empty();
         if nothing && unlocked != Unlocked::Opened {
-            return Err(none_below(self.scope, start, unlocked, &found.ignored));
+            return Err(none_below(self.scope, start, unlocked, &beside.ignored));
         }
         // One that Git ignores is none.
-        let ignored = found.ignored.keys().filter(|path| !found.without_lock.contains(path));
-        for path in found.like_roots.iter().chain(&found.unlocked_units.paths).chain(ignored) {
+        let ignored = beside.ignored.keys().filter(|path| !found.without_lock.contains(path));
+        for path in beside.like_roots.iter().chain(&beside.unlocked_units.paths).chain(ignored) {
             self.unlocked_places.insert(at(&prefix, path), start.join(path));
         }
-        self.ignored.extend(found.ignored.into_iter().map(|(path, file)| (at(&prefix, &path), file)));
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
         for path in found.roots {
             let shown = at(&prefix, &path);
@@ -175,19 +158,14 @@ impl<'a> Targets<'a> {
                 self.paths.push(shown);
             }
         }
-        let level = if found.unread_caller.is_some() { Level::Warn } else { Level::Deny };
-        self.like_roots.extend(found.like_roots.iter().map(|path| at(&prefix, path)));
+        let level = if beside.unread_caller.is_some() { Level::Warn } else { Level::Deny };
+        self.beside.add(found.beside, |path| at(&prefix, path));
         self.outcomes.extend(found.without_lock.iter().map(|path| {
             let path = at(&prefix, path);
-            let ignored = self.ignored.get(&path);
+            let ignored = self.beside.ignored.get(&path);
             without_lock(path, level, ignored)
         }));
-        self.excluded += found.excluded;
-        self.kinds.extend(found.kinds.into_iter().map(|(path, kind)| (at(&prefix, &path), kind)));
-        self.unlocked_units.add(found.unlocked_units, |path| at(&prefix, path));
         self.unlocked = unlocked;
-        self.withheld.extend(found.withheld.iter().map(|path| at(&prefix, path)));
-        self.unread_caller = self.unread_caller.take().or(found.unread_caller.map(|path| at(&prefix, &path)));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
             path: error.file.clone().unwrap_or_default(),
             body: Err(error),
@@ -199,16 +177,6 @@ impl<'a> Targets<'a> {
     /// What git tracks, if it is known.
     pub fn changes(&self) -> Option<&'a ChangedFiles> {
         self.changes
-    }
-
-    /// A directory whose sources are not read, so it may call any other; `None` if that does not matter.
-    pub fn unread_caller(&self) -> Option<&Path> {
-        self.unread_caller.as_deref()
-    }
-
-    /// How Git ignores the lock file of a root module that was found.
-    pub fn ignored(&self, path: &Path) -> Option<&IgnoredLockFile> {
-        self.ignored.get(path)
     }
 
     /// The directories without a lock file that get no finding for that, as shown, and where they are.
@@ -247,7 +215,7 @@ impl<'a> Targets<'a> {
     pub fn kind(&self, at: usize) -> RootKind {
         let known = match &self.places[at] {
             TargetPlace::Named(settings) => return kind_of(&settings.root, settings.dialect).unwrap_or_default(),
-            TargetPlace::Found(..) => self.kinds.get(self.directory_shown(at)).copied().unwrap_or_default(),
+            TargetPlace::Found(..) => self.beside.kinds.get(self.directory_shown(at)).copied().unwrap_or_default(),
         };
         let is_certain = known != RootKind::Stack;
         let of_tool = || self.settings(at).ok().and_then(|settings| kind_of(&settings.root, settings.dialect));
@@ -280,7 +248,7 @@ impl<'a> Targets<'a> {
 
     /// Leaves units out of the notes that findings are about, by their lock files.
     pub fn leave_out_units(&mut self, files: &BTreeSet<&Path>) {
-        self.unlocked_units.paths.retain(|path| !files.contains(&*path.join(lockfile::FILE_NAME)));
+        self.beside.unlocked_units.paths.retain(|path| !files.contains(&*path.join(lockfile::FILE_NAME)));
     }
 
     /// Adds root modules that no search finds: as reports name them, and where they are.
@@ -319,7 +287,7 @@ impl<'a> Targets<'a> {
 
     /// Fails if there is no root module.
     pub fn or_none(self) -> Result<Self, Error> {
-        if self.paths.is_empty() && self.outcomes.is_empty() && self.unlocked_units.is_empty() {
+        if self.paths.is_empty() && self.outcomes.is_empty() && self.beside.unlocked_units.is_empty() {
             return Err(self.none_here());
         }
         Ok(self)
@@ -329,7 +297,7 @@ impl<'a> Targets<'a> {
     pub fn none_here(&self) -> Error {
         let first = self.scope.directories().into_iter().next().unwrap_or_default();
         let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
-        none_below(self.scope, start, Unlocked::Opened, &self.ignored)
+        none_below(self.scope, start, Unlocked::Opened, &self.beside.ignored)
     }
 
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
@@ -457,7 +425,7 @@ fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &Ignored
     let failed = |message: String| Error::new(ErrorKind::NotFound, message);
     let search = Search { scope: Some(scope), ..Search::default() };
     let creatable = discover(start, true, search).unwrap_or_default();
-    let ignored = if ignored.is_empty() { &creatable.ignored } else { ignored };
+    let ignored = if ignored.is_empty() { &creatable.beside.ignored } else { ignored };
     if let Some(reason) = ignored::reason(start, ignored) {
         return failed(format!("no {lacks} {place}: {}", reason.what)).hint(reason.ways_on);
     }
@@ -477,7 +445,7 @@ fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &Ignored
             "no lock file {place} but those of Atmos instances, such as {file}, which this command leaves alone"
         ));
     }
-    if !creatable.withheld.is_empty() || !creatable.unlocked_units.is_empty() {
+    if !creatable.beside.withheld.is_empty() || !creatable.beside.unlocked_units.is_empty() {
         return failed(format!("no lock file {place}"));
     }
     let message = format!("no lock file or configuration {place} (files that Git ignores do not count)");

@@ -73,7 +73,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         (Some(base), Some(units)) => {
             let mut findings = trust;
             if targets.found {
-                findings.extend(base.unlocked(&opened, units, targets.unread_caller().is_some()));
+                findings.extend(base.unlocked(&opened, units, targets.beside.unread_caller.is_some()));
                 let is_excluded = |place: &Path| exclusions.as_ref().is_some_and(|it| it.cover(place));
                 findings.extend(units.lost_coverage(&opened, |place| is_below(scope, place) && !is_excluded(place)));
             }
@@ -177,7 +177,7 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
             let name = path::shown(shown);
             let message = format!("{name} has no dependency lock file, and the settings state a level for that");
             let finding = Finding::new(Rule::LockFileMissing, message).in_file(file);
-            let finding = finding.remedied_by(match targets.unlocked_units.unread.get(shown) {
+            let finding = finding.remedied_by(match targets.beside.unlocked_units.unread.get(shown) {
                 None => step!("Run `tflock lock -r --create` and commit the file."),
                 Some(reason) => step!(
                     "tflock creates none in a unit that it does not read completely: {}. Make that readable, or lock the \
@@ -185,7 +185,7 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
                     reason
                 ),
             });
-            let finding = with_ignore_rule(finding, targets.ignored(shown));
+            let finding = with_ignore_rule(finding, targets.beside.ignored.get(shown));
             findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
         }
     }

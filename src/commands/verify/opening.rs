@@ -74,9 +74,9 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
         let pins = pins.get(&settings.trust).cloned().flatten();
         let root = root::read(&settings)?;
         let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
-        let ignored = targets.ignored(path).cloned().or_else(|| base?.ignored(&settings));
+        let ignored = targets.beside.ignored.get(path).cloned().or_else(|| base?.ignored(&settings));
         let under = Circumstances { pins, was_unreadable, tool_changed: own != settings.dialect, ignored };
-        Ok(GateRoot::of(root, under, &packages(&settings), targets.unread_caller()))
+        Ok(GateRoot::of(root, under, &packages(&settings), targets.beside.unread_caller.as_deref()))
     };
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| {
         let root = settings.and_then(|settings| open(&path, settings));

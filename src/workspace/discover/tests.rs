@@ -40,7 +40,7 @@ fn called_modules_are_no_roots() {
     let found = discover(folder.path(), false, Search::default()).unwrap();
     assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
     assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
-    assert_eq!(texts(&found.like_roots), ["new"]);
+    assert_eq!(texts(&found.beside.like_roots), ["new"]);
     let found = discover(folder.path(), true, Search::default()).unwrap();
     let all = ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "new", "terragrunt"];
     assert_eq!(texts(&found.roots), all);

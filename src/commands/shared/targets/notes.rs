@@ -30,7 +30,7 @@ pub fn not_considered(outcome: &Outcome, variables: &Variables) -> Option<String
 impl Targets<'_> {
     /// What was found and is not among them.
     pub fn not_counted(&self) -> NotCounted {
-        NotCounted { excluded: self.excluded, templates: self.unlocked_units.templates.len() }
+        NotCounted { excluded: self.beside.excluded, templates: self.beside.unlocked_units.templates.len() }
     }
 
     /// The notes on what has no lock file, or has one that Git ignores.
@@ -42,17 +42,17 @@ impl Targets<'_> {
 
     /// The note on directories that may need a lock file, and get none.
     pub fn note_on_new(&self) -> Option<Step> {
-        if let (Some(first), Some(caller)) = (self.withheld.first(), &self.unread_caller) {
+        if let (Some(first), Some(caller)) = (self.beside.withheld.first(), &self.beside.unread_caller) {
             return Some(step!(
                 "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \
                  and its sources are not read",
-                counted(self.withheld.len(), "directory"),
+                counted(self.beside.withheld.len(), "directory"),
                 shown(first),
                 shown(caller)
             ));
         }
-        let first = shown(self.like_roots.first()?);
-        let (is, them) = match self.like_roots.len() {
+        let first = shown(self.beside.like_roots.first()?);
+        let (is, them) = match self.beside.like_roots.len() {
             1 => (format!("{first} looks like a new root module and has"), "one"),
             count => (format!("{first} and {} more look like new root modules and have", count - 1), "them"),
         };
@@ -65,9 +65,9 @@ impl Targets<'_> {
 
     /// The notes on units without a lock file: it is a choice to have none, and one to have that of the module alone.
     pub fn notes_on_units(&self) -> impl Iterator<Item = Step> {
-        let UnlockedUnits { paths, of_modules, .. } = &self.unlocked_units;
+        let UnlockedUnits { paths, of_modules, .. } = &self.beside.unlocked_units;
         let is_created = self.unlocked == Unlocked::Created;
-        let not_created = if is_created { self.unlocked_units.by_reason() } else { Vec::new() };
+        let not_created = if is_created { self.beside.unlocked_units.by_reason() } else { Vec::new() };
         let not_created = not_created.into_iter().map(|(reason, count)| {
             let units = if count == 1 { "1 unit gets".to_owned() } else { format!("{count} units get") };
             Step::from(format!("{units} no lock file: {reason}"))
@@ -98,7 +98,7 @@ impl Targets<'_> {
     fn note_on_ignored(&self) -> Option<String> {
         let is_created = self.unlocked == Unlocked::Created;
         let is_reported = |path: &PathBuf| self.paths.contains(path) || self.outcomes.iter().any(|it| it.path == *path);
-        let noted = self.ignored.iter().filter(|(path, file)| (is_created || file.exists) && !is_reported(path));
+        let noted = self.beside.ignored.iter().filter(|(path, file)| (is_created || file.exists) && !is_reported(path));
         let noted: IgnoredLockFiles = noted.map(|(path, file)| (path.clone(), file.clone())).collect();
         let what = if is_created { "not created" } else { "not checked" };
         Some(format!("{what}: {}; {}", ignored::sentence(&noted)?, ignored::WAYS_ON))
