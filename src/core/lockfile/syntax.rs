@@ -177,17 +177,22 @@ fn read(text: &[u8], dialect: Dialect, keep: bool) -> Option<Canonical> {
     let ((header, stacks), rest) = split_header(text)?;
     let mut lines = Lines { rest, line: 2, keep };
     let mut found = Canonical { lock: LockFile { stacks, ..LockFile::new() }, spans: Spans::default(), header };
+    let mut passed: Option<ProviderAddr> = None;
     while !lines.rest.is_empty() {
         if !lines.take()?.is_empty() {
             return None;
         }
         let (addr, entry, spans) = lines.entry(dialect)?;
-        let last = found.spans.entries.last_key_value();
-        if last.is_some_and(|(last, _)| *last >= addr) {
+        let last = found.spans.entries.last_key_value().map(|(last, _)| last).or(passed.as_ref());
+        if last.is_some_and(|last| *last >= addr) {
             return None;
         }
-        found.lock.insert(addr.clone(), entry);
-        found.spans.entries.insert(addr, Box::new(spans));
+        if keep {
+            found.lock.insert(addr.clone(), entry);
+            found.spans.entries.insert(addr, Box::new(spans));
+        } else {
+            passed = Some(addr);
+        }
     }
     Some(found)
 }
@@ -196,7 +201,7 @@ struct Lines<'a> {
     rest: &'a str,
     /// The number of the line last taken.
     line: usize,
-    /// False if hashes are looked at and forgotten.
+    /// False if entries and hashes are looked at and forgotten.
     keep: bool,
 }
 
