@@ -18,7 +18,7 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::{Body, CallOnPath, GraphFormat, Grouping, Listed, Outcome, Required, UsedModule};
 use crate::parallel;
-use crate::path::{shown, worktree};
+use crate::path::shown;
 use crate::platform::Platform;
 use crate::query::cached;
 use crate::release::Lookup;
@@ -374,10 +374,8 @@ fn requirements(root: &Root, providers: &[String]) -> Result<Body, Error> {
     let only = only.concat();
     let mut found =
         root.requirements().map(|requirements| required(requirements, root.entries(), &only)).unwrap_or_default();
-    // Relative to the working tree, as all files in reports; outside of git to the root module.
-    let path = worktree::place(&root.settings.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
-        origin.file = file_from(&path, &origin.file);
+        origin.file = file_from(&root.settings.path, &origin.file);
     }
     if let Some(tree) = &root.tree {
         let calls = calls(tree);

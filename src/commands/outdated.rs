@@ -1,7 +1,7 @@
 //! `outdated`: shows selected and newer versions, and the constraints that exclude the newer ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Services;
 use super::lock::LockRoot;
@@ -22,7 +22,6 @@ use crate::outcome::{
     Body, ModuleHolder, ModuleVersions, Outcome, Outdated, OutdatedModule, OutdatedModules, OutdatedReport, PassedOver,
     ReleaseAge, RootOutcome,
 };
-use crate::path::worktree;
 use crate::query::question::{Answer, Exclusion, Refusal};
 use crate::requirements::Requirements;
 use crate::settings::{Date, VERSION_RULES};
@@ -69,11 +68,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
     let named = NamedProviders::new(&args.providers);
     roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
-    // Relative to the working tree, as all files in reports; outside of git to the root module.
-    let places: Vec<PathBuf> =
-        targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
-    let roots = targets.paths.iter().zip(&places).zip(roots);
-    let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
+    let outcomes = targets.paths.iter().zip(roots).flat_map(|(path, root)| of_root(path, root));
     let mut outcome = targets.outcome_of("outdated", outcomes.chain(targets.failed()));
     if args.below.recursive && !args.providers.is_empty() {
         // Root modules that do not require the named providers are left out.
@@ -134,7 +129,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAd
 }
 
 /// The rows of one root module, and the providers with unknown versions.
-fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -> Vec<RootOutcome> {
+fn of_root(path: &Path, opened: Result<OutdatedRoot, Error>) -> Vec<RootOutcome> {
     let OutdatedRoot { root, offered, mut choices, warnings, signatures } = match opened {
         Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
@@ -157,7 +152,7 @@ fn of_root((path, place): (&Path, &Path), opened: Result<OutdatedRoot, Error>) -
     let complete = errors.is_empty() && known.len() == count;
     let mut rows = rows(&root.requirements, &root.lock, known);
     for origin in rows.iter_mut().flat_map(|row| &mut row.holders) {
-        origin.file = file_from(place, &origin.file);
+        origin.file = file_from(path, &origin.file);
     }
     let report = OutdatedReport { rows, complete };
     let body = RootOutcome { path: path.to_owned(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };

@@ -96,8 +96,7 @@ pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error
         }
         files.push(file);
     }
-    let options = if run.has_all_lock_files()? { &["-r"][..] } else { &["-r", "--create"] };
-    let report = SetupReport { files, dry_run: args.dry_run, next: CommandLine::of("lock", options, &scope.named) };
+    let report = SetupReport { files, dry_run: args.dry_run, next: run.next()? };
     Ok(Outcome { notes: notes.into(), ..Outcome::of_body("setup", Body::Setup(report)) })
 }
 
@@ -199,10 +198,16 @@ impl Setup<'_, '_> {
         Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
     }
 
-    /// True if there are root modules, and each has a lock file.
-    fn has_all_lock_files(&self) -> Result<bool, Error> {
-        let roots = Targets::of(&self.services.scope, true, Unlocked::Opened)?.directories();
-        Ok(!roots.is_empty() && roots.iter().all(|root| root.join(lockfile::FILE_NAME).is_file()))
+    /// The command that completes the lock files; `None` where nothing can have one.
+    fn next(&self) -> Result<Option<CommandLine>, Error> {
+        let scope = &self.services.scope;
+        let roots = Targets::of(scope, true, Unlocked::Opened)?.directories();
+        let has_all = !roots.is_empty() && roots.iter().all(|root| root.join(lockfile::FILE_NAME).is_file());
+        if !has_all && Targets::of(scope, true, Unlocked::Created).is_err() {
+            return Ok(None);
+        }
+        let options = if has_all { &["-r"][..] } else { &["-r", "--create"] };
+        Ok(Some(CommandLine::of("lock", options, &scope.named)))
     }
 
     /// What the lock files say about the settings that suit them.

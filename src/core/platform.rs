@@ -63,6 +63,9 @@ pub struct PlatformError(pub String);
 
 /// The end of a message: the platform that the words of other tools mean.
 fn meant_by(text: &str) -> String {
+    if text.contains([',', ' ']) {
+        return "; write each platform as an argument or a string of its own".to_owned();
+    }
     let meant = text.split_once(['_', '-', '/']).and_then(|(os, arch)| nearest(os, arch));
     meant.map(|platform| format!("; did you mean {platform}?")).unwrap_or_default()
 }

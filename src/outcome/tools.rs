@@ -212,8 +212,8 @@ pub struct NextStep {
 pub struct SetupReport {
     pub files: Vec<SetupFile>,
     pub dry_run: bool,
-    /// The command that comes next.
-    pub next: CommandLine,
+    /// The command that comes next; `None` where nothing can be locked.
+    pub next: Option<CommandLine>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,7 +6,9 @@ use std::sync::{Arc, LazyLock};
 use super::discover::below;
 use super::{ProviderNames, RunSettings};
 use crate::config::RootKind;
-use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, unlisted_host};
+use crate::disk::roots::{
+    MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, has_configuration, unlisted_host,
+};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Location, Position, Rule};
@@ -221,7 +223,11 @@ fn of_instance(tree: Arc<Tree>, settings: &RunSettings) -> Arc<Tree> {
 
 /// The error for a missing lock file: its shown path, and its directory to look for root modules below.
 pub fn absent(shown: PathBuf, directory: &Path) -> Error {
+    let is_ordinary = shown.file_name().is_none_or(|name| LockName::of_file(name).is_some());
     let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
+    if !is_ordinary {
+        return error.hint("check the name of the file");
+    }
     if files::names_in(directory).iter().any(|name| LockName::of_instance(name).is_some()) {
         return error.hint(
             "Atmos copies the lock file of an instance there before it runs `init`: this command leaves those alone",
@@ -229,7 +235,10 @@ pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     }
     match below(directory) {
         Some(hint) => error.hint(hint),
-        None => error.hint(step!("run `tflock lock`, or name the root module with `-C DIR`")),
+        None if has_configuration(directory) => {
+            error.hint(step!("run `tflock lock`, or name the root module with `-C DIR`"))
+        }
+        None => error.hint("name the directory of a root module with -C"),
     }
 }
 

@@ -527,3 +527,20 @@ fn programs_come_from_the_package_store() {
     assert!(run.stdout.contains("advisories found: 1 program,"), "{run}");
     assert_eq!(registry.requests().len(), 0);
 }
+
+/// Nothing was looked at, so nothing is fine.
+#[test]
+fn without_a_lock_file_there_is_nothing_to_audit() {
+    let registry = registry(Shape::Go);
+    let alone = Workspace::with_files(&[("main.tf", MAIN)]);
+    audit(&alone, &registry, &["--offline", "--format", "json"]).failed_as("lock-file", &[]);
+    // Below, as other commands report it.
+    let backend = format!("{MAIN}terraform {{\n  backend \"local\" {{}}\n}}\n");
+    let below = Workspace::with_files(&[("a/main.tf", &backend)]);
+    let run = audit(&below, &registry, &["-r", "--offline", "--format", "json"]).ended_with(1);
+    assert_eq!(run.json()["roots"][0]["findings"][0]["rule"], "lock-file-missing", "{run}");
+    // A change that adds none adds no advisory.
+    below.git(["init", "--quiet"]);
+    commit(&below, "base");
+    audit(&below, &registry, &["-r", "--offline", "--base", "HEAD"]).ended_with(0);
+}

@@ -219,3 +219,32 @@ fn a_closed_pipe_is_no_failure() {
         assert!(output.status.success() && stderr.is_empty(), "{args:?}: {:?} {stderr}", output.status);
     }
 }
+
+/// Where nothing can be locked, `tflock lock` is no advice.
+#[test]
+fn without_configuration_nothing_leads_to_lock() {
+    let workspace = Workspace::with_files(&[("README.md", "")]);
+    for command in ["list", "install", "fmt", "trust init", "migrate --to tofu", "audit", "sbom"] {
+        let run = workspace.tflock(None, command.split(' ').chain(["--format", "json"])).ended_with(2);
+        assert!(!run.stdout.contains("tflock lock") && !run.stderr.contains("tflock lock"), "{command}: {run}");
+    }
+    let setup = workspace.tflock(None, ["setup", "--platform", "linux_amd64", "--format", "json"]).ended_with(0);
+    assert!(setup.json()["setup"]["next"].is_null(), "{setup}");
+    workspace.write("main.tf", "terraform {\n  required_providers {\n    x = \"1.0\"\n  }\n}\n");
+    let list = workspace.tflock(None, ["list"]).ended_with(2);
+    assert!(list.stderr.contains("`tflock lock`"), "{list}");
+    let setup = workspace.tflock(None, ["setup", "--format", "json"]).ended_with(0);
+    assert_eq!(setup.json()["setup"]["next"], "tflock lock -r --create", "{setup}");
+}
+
+/// As in every other report.
+#[test]
+fn files_are_named_from_where_the_user_is() {
+    let workspace =
+        Workspace::with_files(&[("a/main.tf", "terraform {\n  required_providers {\n    x = \"1.0\"\n  }\n}\n")]);
+    for _ in ["outside of git", "in git"] {
+        let why = workspace.tflock(None, ["-C", "a", "why", "x"]).ended_with(0);
+        assert!(why.stdout.contains("a/main.tf:3:5"), "{why}");
+        workspace.git(["init", "--quiet"]);
+    }
+}

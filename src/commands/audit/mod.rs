@@ -90,10 +90,12 @@ pub fn audit(args: &AuditArgs, services: &Services<'_>) -> Result<Outcome, Error
     let options = args.base.clone().map(|revision| BaseOptions { revision, trust_change_allowed: false });
     let base = options.map(|options| Base::open(scope, &options)).transpose()?;
     let exclusions = base.as_ref().and_then(Base::exclusions);
+    // A change is asked for what it adds, and other root modules for what they have.
+    let unlocked = if base.is_some() { Unlocked::Opened } else { Unlocked::Reported };
     let targets = Targets::within(
         scope,
         args.recursive,
-        Unlocked::Opened,
+        unlocked,
         Search {
             exclusions: exclusions.as_ref(),
             changes: base.as_ref().map(Base::changes),
@@ -147,6 +149,7 @@ fn since(roots: GateRoots, base: Option<&Base>) -> Result<AuditedRoots, Error> {
     let before = changes
         .map_or_else(|| vec![None; roots.len()], |changes| changes.into_iter().map(|it| Some(it?.before)).collect());
     let entries = |((path, root), before): ((PathBuf, Result<GateRoot, Error>), Option<LockFile>)| {
+        let root = root.and_then(|root| if base.is_none() { root.locked().map(|()| root) } else { Ok(root) });
         (path, root.and_then(|root| with_entries(root, before.as_ref())))
     };
     Ok(roots.into_iter().zip(before).map(entries).collect())

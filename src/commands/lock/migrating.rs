@@ -17,7 +17,7 @@ use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::path::{shown, worktree};
 use crate::requirements::{Origin, OriginKind};
-use crate::workspace::RunSettings;
+use crate::workspace::{RunSettings, absent};
 
 /// The registries to move from and to.
 struct Direction {
@@ -30,7 +30,11 @@ struct Direction {
 pub(super) fn migrate(root: &mut LockRoot, migration: Migration) -> Result<(), Error> {
     let Migration { to, edit_config } = migration;
     let Some(bytes) = &root.read.bytes else {
-        let file = root.settings().lock_file_shown();
+        let settings = root.settings();
+        let file = settings.lock_file_shown();
+        if !roots::has_configuration(&settings.root) {
+            return Err(absent(file, &settings.root));
+        }
         let message = format!("there is no dependency lock file to migrate: {}", shown(&file));
         let hint = step!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));

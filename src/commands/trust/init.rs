@@ -171,13 +171,7 @@ impl<'a> TrustTree<'a> {
 }
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
-    match Root::of_lock_file(root)?.decoded()? {
-        Some(decoded) => Ok(decoded.lock.clone()),
-        None => Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
-            .in_file(root.lock_file_shown())
-            .hint(step!("`tflock lock` writes one and remembers the signers"))
-            .hint("use -r to include the directories below")),
-    }
+    Ok(Root::of_lock_file(root)?.locked()?.lock.clone())
 }
 
 struct Context<'a> {

@@ -155,6 +155,11 @@ impl GateRoot {
         self.root.lock()
     }
 
+    /// An error if there is none, or it cannot be read.
+    pub(crate) fn locked(&self) -> Result<(), Error> {
+        self.root.locked().map(drop)
+    }
+
     pub(crate) fn decoded(&self) -> Result<(), Error> {
         self.root.decoded().map(drop)
     }

@@ -362,6 +362,11 @@ pub fn kind_of(root: &Path, dialect: Dialect) -> Option<RootKind> {
     list(root, dialect).ok()?.kind
 }
 
+/// True if a directory has configuration of either tool.
+pub fn has_configuration(root: &Path) -> bool {
+    [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(|dialect| kind_of(root, dialect).is_some())
+}
+
 fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     let counts = |shown: String| ConfigFiles::select([shown], dialect) != ConfigFiles::default();
     Ok(ConfigFiles::select(file_names(dir, counts)?, dialect))

@@ -143,8 +143,10 @@ pub(super) fn setup(report: &SetupReport) -> Part {
     }
     let written = report.files.iter().any(|file| file.state != SetupState::Kept) && !report.dry_run;
     let commit = if written { "; then commit these files with the lock files" } else { "" };
-    let next = format!("next: `{}` completes the lock files and remembers signers{commit}", report.next);
-    lines.push(TextLine::new(next));
+    lines.push(TextLine::new(match &report.next {
+        Some(next) => format!("next: `{next}` completes the lock files and remembers signers{commit}"),
+        None => "there is nothing to lock here yet".to_owned(),
+    }));
     Part::Lines(lines)
 }
 

@@ -284,3 +284,15 @@ fn nothing_is_written_through_a_link_next_to_a_unit() {
     assert!(run.stderr.contains("the lock file of this unit is a symbolic link"), "{run}");
     assert_eq!(workspace.read(&format!("live/a/{LOCK}")), half);
 }
+
+/// Without a word on the tool no lock file of a unit is created, so the advice asks for it.
+#[test]
+fn advice_asks_for_the_tool_if_nothing_says_it() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write(".tflock.hcl", "");
+    let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(2);
+    assert!(run.stderr.contains("`tflock lock -r --create --tool TOOL`"), "{run}");
+    workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(2);
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--tool", "tofu"]).ended_with(0);
+}

@@ -1,7 +1,7 @@
 //! What a run says of what is not among its root modules: numbers, and notes on directories without a lock file and on lock files that
 //! Git ignores. Also on variables that do not count.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Targets, Unlocked};
 use crate::config::RootKind;
@@ -12,6 +12,7 @@ use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::UnlockedUnits;
 use crate::workspace::ignored::{self, IgnoredLockFiles};
+use crate::workspace::root_settings;
 
 /// Variables by which Terragrunt reads something else than its units say.
 const OF_TERRAGRUNT: [&str; 6] =
@@ -73,10 +74,21 @@ impl Targets<'_> {
             Step::from(format!("{units} no lock file: {reason}"))
         });
         let of_none = paths.first().filter(|_| !is_created).map(|first| {
+            let units = if paths.len() == 1 { "1 unit has".to_owned() } else { format!("{} units have", paths.len()) };
+            // Nothing else decides about a new lock file.
+            if self.is_tool_guessed(first) {
+                return step!(
+                    "{} no lock file, such as {}: `tflock lock -r --create --tool TOOL` writes those of units that are read, \
+                     with terraform or tofu for TOOL, whichever Terragrunt runs; where that is a choice, name \
+                     .terraform.lock.hcl in a .gitignore",
+                    units,
+                    shown(first)
+                );
+            }
             step!(
                 "{} no lock file, such as {}: `tflock lock -r --create` writes those of units that are read; where that is \
                  a choice, name .terraform.lock.hcl in a .gitignore",
-                if paths.len() == 1 { "1 unit has".to_owned() } else { format!("{} units have", paths.len()) },
+                units,
                 shown(first)
             )
         });
@@ -92,6 +104,12 @@ impl Targets<'_> {
             )
         });
         not_created.chain(of_none).chain(of_module)
+    }
+
+    /// True if nothing says which tool runs a directory without a lock file.
+    fn is_tool_guessed(&self, path: &Path) -> bool {
+        let place = self.unlocked_places.get(path);
+        place.and_then(|place| root_settings(place, path, self.scope).ok()).is_some_and(|found| found.is_tool_guessed)
     }
 
     /// A note on lock files that Git ignores, next to others: of those that exist, and of those that are not created.
