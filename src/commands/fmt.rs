@@ -79,8 +79,11 @@ fn format(text: &[u8], dialect: Option<Dialect>, kind: Option<RootKind>) -> Resu
     let is_stack = kind.map(|kind| kind.traits().has_stacks_header);
     let dialect = dialect.unwrap_or_else(|| likely_dialect(text));
     let is_of_kind = is_stack.is_none_or(|is_stack| !is_stack && !LockFile::has_stacks_header(text));
-    if is_of_kind && is_canonical(text, dialect) {
-        return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
+    if let Ok(text) = std::str::from_utf8(text)
+        && is_of_kind
+        && is_canonical(text.as_bytes(), dialect)
+    {
+        return Ok(Formatted { text: text.to_owned(), changed: false, dialect });
     }
     let lock = decode(text, dialect)?.lock;
     if kind == Some(RootKind::Unit) && lock.is_without_header(text, dialect) {

@@ -332,6 +332,13 @@ fn dialect_by_clues(root: &Path, lock: &[u8], units: &UnitOptions, variables: &V
     dialect_by_files(root, lock, units).or_else(|| of_cli_config(variables)).unwrap_or(Dialect::Terraform)
 }
 
+/// The tool that settings or files name for a lock file that is not there yet.
+pub fn tool_of_new(directory: &Path, modules: &ModuleAccess) -> Option<Dialect> {
+    let settings = settings_at(directory);
+    let by_files = || dialect_by_files(directory, &[], &unit_options(&settings, modules, &Readings::default()));
+    settings.dialect().or_else(by_files)
+}
+
 /// The tool by the first clear clue in the working tree.
 fn dialect_by_files(root: &Path, lock: &[u8], units: &UnitOptions) -> Option<Dialect> {
     let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);

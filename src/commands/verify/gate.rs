@@ -178,6 +178,9 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
             let message = format!("{name} has no dependency lock file, and the settings state a level for that");
             let finding = Finding::new(Rule::LockFileMissing, message).in_file(file);
             let finding = finding.remedied_by(match targets.beside.unlocked_units.unread.get(shown) {
+                None if targets.needs_tool(shown) => {
+                    step!("Run `tflock -C {} lock --tool TOOL` and commit the file.", path::shown(shown))
+                }
                 None => step!("Run `tflock lock -r --create` and commit the file."),
                 Some(reason) => step!(
                     "tflock creates none in a unit that it does not read completely: {}. Make that readable, or lock the \

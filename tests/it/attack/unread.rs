@@ -145,7 +145,8 @@ fn with_legacy(registry: &Registry, locked: bool) -> Workspace {
     workspace.write("legacy/x/broken.tf", "module \"x\" {\n  source = \"../y\"\n  = }\n");
     workspace.write("legacy/modules/m/main.tf", "locals {}\n");
     workspace.write("legacy/modules/m/deep.tf", "module \"n\" {\n  source = \"../n\"\n}\n");
-    workspace.write("legacy/modules/n/main.tf", "locals {}\n");
+    // They call each other.
+    workspace.write("legacy/modules/n/main.tf", "module \"m\" {\n  source = \"../m\"\n}\n");
     workspace.write("legacy/y/main.tf", "locals {}\n");
     if locked {
         workspace.write(&format!("legacy/x/{LOCK}"), &workspace.read(&app_lock()));

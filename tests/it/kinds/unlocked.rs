@@ -295,4 +295,17 @@ fn advice_asks_for_the_tool_if_nothing_says_it() {
     assert!(run.stderr.contains("`tflock lock -r --create --tool TOOL`"), "{run}");
     workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(2);
     workspace.tflock(&registry, ["lock", "-r", "--create", "--tool", "tofu"]).ended_with(0);
+    // Those like it say it, once they are locked.
+    commit(&workspace, "main");
+    workspace.write("live/new/terragrunt.hcl", INCLUDE);
+    commit(&workspace, "change");
+    let gate = workspace.tflock(&registry, ["verify", "-r", "--offline", "--base", "HEAD~1"]).ended_with(1);
+    assert!(gate.stdout.contains("`tflock -C live/new lock --tool tofu`"), "{gate}");
+    workspace.tflock(&registry, ["-C", "live/new", "lock", "--tool", "tofu"]).ended_with(0);
+    workspace.tflock(&registry, ["verify", "-r", "--offline", "--base", "HEAD~1"]).ended_with(0);
+    // Where the settings state a level, the advice on each of them is such a command.
+    std::fs::remove_file(workspace.path("live/new/.terraform.lock.hcl")).unwrap();
+    workspace.write(".tflock.hcl", "level \"lock-file-missing\" {\n  is = \"deny\"\n}\n");
+    let stated = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(1);
+    assert!(stated.stdout.contains("`tflock -C live/new lock --tool TOOL`"), "{stated}");
 }

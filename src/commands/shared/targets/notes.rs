@@ -12,7 +12,7 @@ use crate::step::Step;
 use crate::words::counted;
 use crate::workspace::discover::UnlockedUnits;
 use crate::workspace::ignored::{self, IgnoredLockFiles};
-use crate::workspace::root_settings;
+use crate::workspace::tool_of_new;
 
 /// Variables by which Terragrunt reads something else than its units say.
 const OF_TERRAGRUNT: [&str; 6] =
@@ -76,7 +76,7 @@ impl Targets<'_> {
         let of_none = paths.first().filter(|_| !is_created).map(|first| {
             let units = if paths.len() == 1 { "1 unit has".to_owned() } else { format!("{} units have", paths.len()) };
             // Nothing else decides about a new lock file.
-            if self.is_tool_guessed(first) {
+            if self.needs_tool(first) {
                 return step!(
                     "{} no lock file, such as {}: `tflock lock -r --create --tool TOOL` writes those of units that are read, \
                      with terraform or tofu for TOOL, whichever Terragrunt runs; where that is a choice, name \
@@ -106,10 +106,11 @@ impl Targets<'_> {
         not_created.chain(of_none).chain(of_module)
     }
 
-    /// True if nothing says which tool runs a directory without a lock file.
-    fn is_tool_guessed(&self, path: &Path) -> bool {
-        let place = self.unlocked_places.get(path);
-        place.and_then(|place| root_settings(place, path, self.scope).ok()).is_some_and(|found| found.is_tool_guessed)
+    /// True for a unit without a lock file of which nothing says which tool runs it: then none is created.
+    pub fn needs_tool(&self, unit: &Path) -> bool {
+        let is_unit = self.beside.unlocked_units.paths.iter().any(|path| path == unit);
+        let place = self.unlocked_places.get(unit).filter(|_| is_unit && self.scope.tool.is_none());
+        place.is_some_and(|place| tool_of_new(place, &self.scope.modules).is_none())
     }
 
     /// A note on lock files that Git ignores, next to others: of those that exist, and of those that are not created.
