@@ -40,6 +40,13 @@ fn generated(path: &str) -> String {
     format!("generate \"x\" {{\n  path = \"{path}\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}}\n")
 }
 
+/// A block that generates a provider block with a value in quotes.
+fn provider_with(value: &str) -> String {
+    format!(
+        "generate \"g\" {{\n  path = \"g.tf\"\n  if_exists = \"overwrite\"\n  contents = \"provider \\\"widget\\\" {{\\n  x = \\\"${{{value}}}\\\"\\n}}\\n\"\n}}\n"
+    )
+}
+
 /// What a change does, and the rules that are denied.
 const CHANGES: &[(&str, Change, &[&str])] = &[
     ("a comment", |it| edit(it, "live/a/terragrunt.hcl", |text| format!("{text}# x\n")), &[]),
@@ -116,6 +123,16 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
             });
         },
         &["requirements-unread"],
+    ),
+    (
+        "a value in quotes that nobody knows",
+        |it| edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + &provider_with("get_env(\"X\")")),
+        &["requirements-unread"],
+    ),
+    (
+        "one that has no quotes in it, whatever it is",
+        |it| edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + &provider_with("base64encode(get_env(\"X\"))")),
+        &[],
     ),
     (
         "a file outside of the working directory",
