@@ -80,6 +80,12 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
             Err(error) => failed.push(RootOutcome::failed(settings.name(), error)),
         }
     }
+    // A document of nothing would say that nothing runs here.
+    if opened.is_empty()
+        && let Some(error) = Error::all(failed.iter().filter_map(|root| root.body.as_ref().err().cloned()))
+    {
+        return Err(error);
+    }
     let locked: Vec<Locked<'_>> = opened.iter().map(|root| (&root.settings, root.lock())).collect();
     let mut notes = Notes::default();
     let sources = PackageSources::new(services, &cache);

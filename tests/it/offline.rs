@@ -228,6 +228,9 @@ fn without_configuration_nothing_leads_to_lock() {
         let run = workspace.tflock(None, command.split(' ').chain(["--format", "json"])).ended_with(2);
         assert!(!run.stdout.contains("tflock lock") && !run.stderr.contains("tflock lock"), "{command}: {run}");
     }
+    // Nor does a document say that nothing runs here.
+    let sbom = workspace.tflock(None, ["sbom"]).ended_with(2);
+    assert_eq!(sbom.stdout, "", "{sbom}");
     let setup = workspace.tflock(None, ["setup", "--platform", "linux_amd64", "--format", "json"]).ended_with(0);
     assert!(setup.json()["setup"]["next"].is_null(), "{setup}");
     workspace.write("main.tf", "terraform {\n  required_providers {\n    x = \"1.0\"\n  }\n}\n");

@@ -272,13 +272,12 @@ impl<'b> UnitsBefore<'b> {
         };
         let message = format!("the new unit {} has no dependency lock file, and {of}", shown(Path::new(&**way)));
         let finding = Finding::new(Rule::LockFileMissing, message).unless_stated(level).in_file(&*way.join(FILE_NAME));
-        let remedy = match tool_of_new(&place, &ModuleAccess::default()) {
-            Some(_) => step!("Run `tflock lock -r --create` and commit the file."),
+        let remedy = if tool_of_new(&place, &ModuleAccess::default()).is_some() {
+            step!("Run `tflock lock -r --create` and commit the file.")
+        } else {
             // No lock file is created for a tool that nothing names.
-            None => {
-                let tool = self.tool_of(&like_it).map_or("TOOL", Dialect::program);
-                step!("Run `tflock -C {} lock --tool {}` and commit the file.", &**way, tool)
-            }
+            let tool = self.tool_of(&like_it).map_or("TOOL", Dialect::program);
+            step!("Run `tflock -C {} lock --tool {}` and commit the file.", &**way, tool)
         };
         NewUnit::LikeOthers(Box::new(finding.remedied_by(remedy)))
     }
@@ -548,67 +547,72 @@ fn host_of(source: &str) -> Option<Hostname> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::BaseOptions;
     use super::*;
-    use crate::path::canonical;
-
-    fn git(top: &Path, args: &[&str]) {
-        let own = ["-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"];
-        let status = std::process::Command::new("git").arg("-C").arg(top).args(own).args(args).status().unwrap();
-        assert!(status.success(), "{args:?}");
-    }
-
-    /// What was there, whatever the change made of it.
-    #[test]
-    #[cfg(unix)]
-    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
-    fn files_of_the_base_are_as_they_were() {
-        let folder = tempfile::tempdir().unwrap();
-        let top = canonical(folder.path()).unwrap();
-        std::fs::create_dir_all(top.join("d/deep")).unwrap();
-        for (path, text) in
-            [("d/changed.hcl", "old"), ("d/same.hcl", "same"), ("d/removed.hcl", "gone"), ("d/deep/x", "")]
-        {
-            std::fs::write(top.join(path), text).unwrap();
-        }
-        std::os::unix::fs::symlink("deep", top.join("d/linked")).unwrap();
-        std::os::unix::fs::symlink("nowhere", top.join("d/broken")).unwrap();
-        git(&top, &["init", "--quiet"]);
-        git(&top, &["add", "--all"]);
-        git(&top, &["commit", "--quiet", "--message", "base"]);
-        std::fs::write(top.join("d/changed.hcl"), "new").unwrap();
-        std::fs::write(top.join("d/added.hcl"), "new").unwrap();
-        std::fs::remove_file(top.join("d/removed.hcl")).unwrap();
-        let options = BaseOptions { revision: "HEAD".to_owned(), trust_change_allowed: false };
-        let base = Base::of_work_tree(&top, &options).unwrap();
-        let files = FilesBefore::of(&base).unwrap();
-        let path = |name: &str| format!("{}/d/{name}", top.display());
-        let read = |name: &str| match files.read(&path(name)) {
-            Found::Is(text) => Some(String::from_utf8_lossy(&text).into_owned()),
-            Found::Missing => None,
-            Found::Denied(reason) => Some(reason),
-        };
-        let texts = ["changed.hcl", "same.hcl", "removed.hcl", "added.hcl"].map(read);
-        assert_eq!(texts, [Some("old".to_owned()), Some("same".to_owned()), Some("gone".to_owned()), None]);
-        let Found::Is(entries) = files.list(&format!("{}/d", top.display())) else { panic!("a directory") };
-        let kinds: Vec<(&str, Option<EntryKind>)> = entries
-            .iter()
-            .map(|entry| (&*entry.name, if let Found::Is(kind) = entry.kind { Some(kind) } else { None }))
-            .collect();
-        let wanted = [
-            ("broken", None),
-            ("changed.hcl", Some(EntryKind::File)),
-            ("deep", Some(EntryKind::Directory)),
-            ("linked", Some(EntryKind::LinkedDirectory)),
-            ("removed.hcl", Some(EntryKind::File)),
-            ("same.hcl", Some(EntryKind::File)),
-        ];
-        assert_eq!(kinds, wanted);
-    }
 
     #[test]
     fn files_of_terragrunt_end_in_hcl() {
         let names = ["a/terragrunt.hcl", "terragrunt.hcl.json", "a/b.hcl", "a/.b.hcl", "a/.hcl", "main.tf", "x.json"];
         assert_eq!(names.map(is_of_terragrunt), [true, true, true, false, false, false, false]);
+    }
+
+    /// Where links are files of their own.
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "a test makes files and a repository")]
+    mod links {
+        use super::super::super::BaseOptions;
+        use super::super::*;
+        use crate::path::canonical;
+
+        fn git(top: &Path, args: &[&str]) {
+            let own = ["-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"];
+            let status = std::process::Command::new("git").arg("-C").arg(top).args(own).args(args).status().unwrap();
+            assert!(status.success(), "{args:?}");
+        }
+
+        /// What was there, whatever the change made of it.
+        #[test]
+        fn files_of_the_base_are_as_they_were() {
+            let folder = tempfile::tempdir().unwrap();
+            let top = canonical(folder.path()).unwrap();
+            std::fs::create_dir_all(top.join("d/deep")).unwrap();
+            for (path, text) in
+                [("d/changed.hcl", "old"), ("d/same.hcl", "same"), ("d/removed.hcl", "gone"), ("d/deep/x", "")]
+            {
+                std::fs::write(top.join(path), text).unwrap();
+            }
+            std::os::unix::fs::symlink("deep", top.join("d/linked")).unwrap();
+            std::os::unix::fs::symlink("nowhere", top.join("d/broken")).unwrap();
+            git(&top, &["init", "--quiet"]);
+            git(&top, &["add", "--all"]);
+            git(&top, &["commit", "--quiet", "--message", "base"]);
+            std::fs::write(top.join("d/changed.hcl"), "new").unwrap();
+            std::fs::write(top.join("d/added.hcl"), "new").unwrap();
+            std::fs::remove_file(top.join("d/removed.hcl")).unwrap();
+            let options = BaseOptions { revision: "HEAD".to_owned(), trust_change_allowed: false };
+            let base = Base::of_work_tree(&top, &options).unwrap();
+            let files = FilesBefore::of(&base).unwrap();
+            let path = |name: &str| format!("{}/d/{name}", top.display());
+            let read = |name: &str| match files.read(&path(name)) {
+                Found::Is(text) => Some(String::from_utf8_lossy(&text).into_owned()),
+                Found::Missing => None,
+                Found::Denied(reason) => Some(reason),
+            };
+            let texts = ["changed.hcl", "same.hcl", "removed.hcl", "added.hcl"].map(read);
+            assert_eq!(texts, [Some("old".to_owned()), Some("same".to_owned()), Some("gone".to_owned()), None]);
+            let Found::Is(entries) = files.list(&format!("{}/d", top.display())) else { panic!("a directory") };
+            let kinds: Vec<(&str, Option<EntryKind>)> = entries
+                .iter()
+                .map(|entry| (&*entry.name, if let Found::Is(kind) = entry.kind { Some(kind) } else { None }))
+                .collect();
+            let wanted = [
+                ("broken", None),
+                ("changed.hcl", Some(EntryKind::File)),
+                ("deep", Some(EntryKind::Directory)),
+                ("linked", Some(EntryKind::LinkedDirectory)),
+                ("removed.hcl", Some(EntryKind::File)),
+                ("same.hcl", Some(EntryKind::File)),
+            ];
+            assert_eq!(kinds, wanted);
+        }
     }
 }
