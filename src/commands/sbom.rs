@@ -15,7 +15,7 @@ use super::verify::facts::Questions;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ProgramRecord};
 use crate::disk::roots::Tree;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::git::Git;
 use crate::hash::PackageHash;
 use crate::hash::archive::ProgramFile;
@@ -82,7 +82,7 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     // A document of nothing would say that nothing runs here.
     if opened.is_empty()
-        && let Some(error) = Error::all(failed.iter().filter_map(|root| root.body.as_ref().err().cloned()))
+        && let Some(error) = Error::all(failed.iter().filter_map(reason))
     {
         return Err(error);
     }
@@ -128,8 +128,16 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     }
     outcome.notes = notes;
     outcome.dialect = targets.dialect();
-    let failures = failed.into_iter().filter_map(|root| root.body.err()).chain(unread);
+    let failures = failed.iter().filter_map(reason).chain(unread);
     Ok(outcome.with_error(Error::all(failures)))
+}
+
+/// Why a root module is not in the inventory.
+fn reason(root: &RootOutcome) -> Option<Error> {
+    match &root.body {
+        Err(error) => Some(error.clone()),
+        Ok(_) => Error::of_findings(ErrorKind::LockFile, &root.findings),
+    }
 }
 
 fn program(record: &ProgramRecord, addr: &ProviderAddr) -> InventoryProgram {

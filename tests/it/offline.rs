@@ -251,3 +251,14 @@ fn files_are_named_from_where_the_user_is() {
         workspace.git(["init", "--quiet"]);
     }
 }
+
+/// A root module that is not locked is in no document and no trust file, and each says so.
+#[test]
+fn without_lock_files_below_the_reason_is_printed() {
+    let main = "terraform {\n  backend \"local\" {}\n  required_providers {\n    x = \"1.0\"\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("a/main.tf", main)]);
+    for command in ["sbom -r", "trust init -r"] {
+        let run = workspace.tflock(None, command.split(' ')).ended_with(2);
+        assert!(run.stdout.is_empty() && run.stderr.contains("no ") && run.stderr.contains("lock file"), "{run}");
+    }
+}

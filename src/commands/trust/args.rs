@@ -176,7 +176,11 @@ fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
 }
 
 fn init(recursive: bool, provenance: bool, services: &Services<'_>) -> Result<Outcome, Error> {
-    let roots = Targets::with_instances(&services.scope, recursive, Unlocked::Reported)?.all_settings()?;
+    let targets = Targets::with_instances(&services.scope, recursive, Unlocked::Reported)?;
+    let roots = targets.all_settings()?;
+    if roots.is_empty() {
+        return Err(targets.none_here());
+    }
     let dialect = one_dialect(&roots);
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));
