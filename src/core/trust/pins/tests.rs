@@ -218,7 +218,8 @@ fn any_place() -> impl Strategy<Value = BuiltBy> {
         triggers,
         since: rest.0,
         pinned_on: rest.2.map(|date| date.parse().unwrap()),
-        reason: rest.1,
+        // As files have it.
+        reason: rest.1.map(|reason| crate::hcl::normal(&reason).into_owned()),
     })
 }
 
