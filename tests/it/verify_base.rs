@@ -521,7 +521,7 @@ fn a_clone_of_which_nothing_is_checked_out_is_not_judged() {
     assert!(!run.stderr.contains("is checked out"), "{run}");
 }
 
-/// Nobody asked what an unchanged root module requires.
+/// What a skipped root module requires is not known.
 #[test]
 fn unchanged_root_modules_without_lock_files_are_not_said_to_need_none() {
     let registry = honest();

@@ -62,7 +62,8 @@ pub(super) struct Recording<'a> {
 
 impl<'a> Recording<'a> {
     pub(super) fn read(root: &'a RunSettings) -> Result<Self, Error> {
-        Ok(Self { root, lock: Rc::new(read(root)?) })
+        let lock = Root::of_lock_file(root)?.locked()?.lock.clone();
+        Ok(Self { root, lock: Rc::new(lock) })
     }
 
     /// For a group of root modules with equal sources.
@@ -168,10 +169,6 @@ impl<'a> TrustTree<'a> {
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
     }
-}
-
-fn read(root: &RunSettings) -> Result<LockFile, Error> {
-    Ok(Root::of_lock_file(root)?.locked()?.lock.clone())
 }
 
 struct Context<'a> {

@@ -157,7 +157,7 @@ fn nothing_looked_at(outcome: &Outcome, skipped: usize, targets: &Targets<'_>) -
     if outcome.roots.is_empty() {
         return targets.none_here().message;
     }
-    // Nobody asked what unchanged root modules require.
+    // What unchanged root modules require is not known: they were skipped.
     if skipped > 0 || outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing) {
         return "there is no lock file".to_owned();
     }

@@ -125,12 +125,12 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         &["requirements-unread"],
     ),
     (
-        "a value in quotes that nobody knows",
+        "an unknown value in quotes",
         |it| edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + &provider_with("get_env(\"X\")")),
         &["requirements-unread"],
     ),
     (
-        "one that has no quotes in it, whatever it is",
+        "an unknown value that cannot contain a quote",
         |it| edit(it, "live/a/terragrunt.hcl", |text| text.to_owned() + &provider_with("base64encode(get_env(\"X\"))")),
         &[],
     ),
