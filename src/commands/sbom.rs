@@ -136,7 +136,9 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
 fn reason(root: &RootOutcome) -> Option<Error> {
     match &root.body {
         Err(error) => Some(error.clone()),
-        Ok(_) => Error::of_findings(ErrorKind::LockFile, &root.findings),
+        // The general help is for who is in the root module.
+        Ok(_) => Error::of_findings(ErrorKind::LockFile, &root.findings)
+            .map(|error| Error { hints: vec![step!("`tflock lock -r --create` writes it")], ..error }),
     }
 }
 
