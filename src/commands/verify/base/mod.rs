@@ -3,6 +3,7 @@
 //! base* of the revision and HEAD, so later commits on the revision are not part of it.
 
 mod comments;
+mod files_before;
 mod hidden;
 mod kinds;
 mod removed;
