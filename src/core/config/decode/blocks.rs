@@ -9,7 +9,7 @@ use super::{
     primitive, provider_reference, unexpected_block,
 };
 use crate::addr::{ProviderSource, normalise_part};
-use crate::config::body::RawValue;
+use crate::config::body::{BodyContents, RawValue};
 use crate::config::json;
 use crate::config::module::{CallSource, CallVersion, DynamicProvider, Text, Variable, implied_local_name};
 use crate::dialect::Dialect;
@@ -256,8 +256,17 @@ impl<'a> Reader<'a> {
     pub(super) fn call(&mut self, block: &Block<'a>) -> Result<ModuleCall, Located> {
         block.labelled(1)?;
         check_name(&block.labels[0].text, block.labels[0].at)?;
-        let name = block.labels[0].text.clone().into_owned();
         let contents = block.body.contents(&[], &mut self.errors);
+        self.call_named(block.labels[0].text.clone().into_owned(), block, &contents)
+    }
+
+    /// The call that a block with these contents is.
+    pub(super) fn call_named(
+        &mut self,
+        name: String,
+        block: &Block<'a>,
+        contents: &BodyContents<'a>,
+    ) -> Result<ModuleCall, Located> {
         let source = match contents.argument("source") {
             Some(argument) => Some(self.call_source(&name, &argument.value)?),
             None if self.role == Role::Override => None,
@@ -339,7 +348,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value that is read when it is needed. In JSON its strings are templates.
-    fn expression(&self, value: &RawValue<'a>) -> Expression {
+    pub(super) fn expression(&self, value: &RawValue<'a>) -> Expression {
         let place = self.place(value.at());
         match value {
             RawValue::Native { text, range } => Expression::native(place, &text[range.clone()]),

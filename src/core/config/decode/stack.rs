@@ -29,9 +29,12 @@ const FILE: BodySchema = &[
     ("removed", 0),
 ];
 
+/// The beginning of the names of `removed` blocks, which no component has.
+const REMOVED: &str = "removed:";
+
 impl Module {
     /// Reads the files of one stack, in the order of their names. Its components are calls named `component:NAME`, its
-    /// nested stacks calls named `stack:NAME`; their sources are literal.
+    /// nested stacks calls named `stack:NAME`; their sources are literal. What is removed is a call too, with a number for a name.
     pub(in crate::config) fn decode_stack(files: &[SourceFile]) -> Result<Self, Vec<ConfigError>> {
         let mut errors: Vec<ConfigError> = two_generations(files).into_iter().collect();
         let mut all = Vec::with_capacity(files.len());
@@ -51,6 +54,8 @@ impl Module {
             errors.extend(found);
             all.push(parts);
         }
+        let removed = all.iter_mut().flat_map(|parts| &mut parts.calls).filter(|call| call.name.ends_with(REMOVED));
+        removed.enumerate().for_each(|(at, call)| call.name.push_str(&(at + 1).to_string()));
         let module = overrides::assemble(all, Vec::new(), &mut errors);
         let wrong = wrong_entries(&module).into_iter().chain(module.calls.values().filter_map(wrong_call));
         errors.extend(wrong.map(|(place, kind)| located(&place, kind, files)));
@@ -136,6 +141,18 @@ impl<'a> Reader<'a> {
                 parts.calls.push(ModuleCall { name, ..call });
                 Ok(())
             }
+            "removed" => {
+                block.labelled(0)?;
+                let contents = block.body.contents(&[], &mut self.errors);
+                // Terraform reads what it destroys, and from where it was.
+                if contents.argument("source").is_some() {
+                    let from = contents.argument("from").map(|from| self.expression(&from.value));
+                    let is_stack = from.and_then(|from| Some(from.parse().ok()?.as_reference()?.0 == "stack"));
+                    let kind = if is_stack == Some(true) { "stack" } else { "component" };
+                    parts.calls.push(self.call_named(format!("{kind}:{REMOVED}"), block, &contents)?);
+                }
+                Ok(())
+            }
             kind => match FILE.iter().find(|(known, _)| *known == kind) {
                 Some((_, labels)) => block.labelled(*labels),
                 // Its meaning is unknown, so a requirement may be lost.
@@ -168,6 +185,15 @@ mod tests {
         assert_eq!(module.calls.keys().collect::<Vec<_>>(), ["component:net", "stack:net"]);
         assert_eq!(module.required["a"].version.as_ref().unwrap().text, "~> 1.0");
         assert!(module.providers.is_empty() && module.resources.is_empty());
+    }
+
+    #[test]
+    fn what_is_removed_is_a_call() {
+        let removed = |from: &str, source: &str| format!("removed {{\n  from = {from}\n  source = \"{source}\"\n}}\n");
+        let (one, two) = (removed("component.a[\"x\"]", "./a"), removed("stack.removed", "./b"));
+        let module = decode(&[("a.tfcomponent.hcl", &one), ("b.tfcomponent.hcl", &format!("{two}{one}"))]).unwrap();
+        let names: Vec<&str> = module.calls.keys().map(String::as_str).collect();
+        assert_eq!(names, ["component:removed:1", "component:removed:3", "stack:removed:2"]);
     }
 
     #[test]

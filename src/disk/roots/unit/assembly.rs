@@ -2,7 +2,7 @@
 //! one of the same name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::Relocation;
 use super::source::SourceCall;
@@ -10,7 +10,7 @@ use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::finding::Position;
-use crate::path::shown;
+use crate::path::{links, shown};
 use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
 
 /// How a unit is assembled.
@@ -35,6 +35,8 @@ pub(in crate::disk::roots) struct Assembly {
     hidden: Vec<CopyPattern>,
     /// The directories where files were looked for, or would have been if they existed.
     pub(in crate::disk::roots) searched: BTreeSet<PathBuf>,
+    /// Directories that links lead to, and where in the unit files over their copies would be.
+    links: Vec<(PathBuf, PathBuf)>,
     /// The source, or the file of the unit.
     place: Option<Location>,
 }
@@ -103,13 +105,37 @@ impl Assembly {
 
     /// Notes that there is no configuration: Terragrunt refuses to run then. Where parts are not read, they may have it.
     pub(in crate::disk::roots) fn note_emptiness(&mut self) {
-        if !self.unread.is_empty() {
+        if self.unread.is_empty() {
+            self.note("there is no configuration in the directory that Terragrunt assembles".to_owned());
+        }
+    }
+
+    /// Notes a directory of the module that a link leads to: its copy is a directory of its own, in which paths lead elsewhere, and
+    /// over which the unit may have files.
+    pub(in crate::disk::roots) fn note_link(&mut self, root: &Path, way: &Path) {
+        let below = |(target, copy): &(PathBuf, PathBuf)| Some(copy.join(way.strip_prefix(target).ok()?));
+        let copies: Vec<PathBuf> = self.links.iter().filter_map(below).collect();
+        self.searched.extend(copies);
+        let Some(package) = &self.package else { return };
+        let Ok(within) = way.strip_prefix(package) else { return };
+        let target = links::without_links(root, way);
+        if target == links::without_links(root, package).join(within) {
             return;
         }
+        self.note(format!("a link is on the way to {}, and Terragrunt copies what it leads to", shown(within)));
+        if let Ok(copy) = way.strip_prefix(&self.module) {
+            self.searched.insert(copy.to_owned());
+            self.links.push((target, copy.to_owned()));
+        }
+    }
+
+    /// Notes what is not known of the module, once.
+    fn note(&mut self, reason: String) {
         let of_unit = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
-        let place = self.place.clone().unwrap_or(of_unit);
-        let reason = "there is no configuration in the directory that Terragrunt assembles".to_owned();
-        self.unread.push(UnreadPart { reason, place });
+        let part = UnreadPart { reason, place: self.place.clone().unwrap_or(of_unit) };
+        if !self.unread.contains(&part) {
+            self.unread.push(part);
+        }
     }
 
     /// Notes that nothing is known of the files of the module.
@@ -131,29 +157,35 @@ impl Assembly {
         root: &Path,
         dir: &Path,
     ) -> Option<Result<AssembledFiles, Vec<TreeError>>> {
-        let within = dir.strip_prefix(&self.module).ok()?.to_owned();
-        let is_hidden = within.components().any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."));
+        let within = dir.strip_prefix(&self.module).ok().map(Path::to_owned);
+        self.note_copies(root, dir, within.as_deref());
+        let within = within?;
         // A directory is there too if something is generated in one below it.
         let is_generated = self.generated.iter().any(|(file, _)| directory_of(&file.path).starts_with(&within));
         // Whatever it is there: it may be a link.
         let is_of_unit = !self.module.as_os_str().is_empty() && root.join(&within).symlink_metadata().is_ok();
         let is_top = within.as_os_str().is_empty();
         self.searched.extend([dir.to_owned(), within.clone()]);
-        self.note_copies(root, dir, &within);
-        if is_hidden || !(is_top || is_generated || is_of_unit) {
+        if is_hidden(&within) || !(is_top || is_generated || is_of_unit) {
             return None;
         }
         Some(self.assemble(root, dir, &within))
     }
 
-    /// Notes files of a directory that may not be copied, or may, only because patterns say so.
-    fn note_copies(&mut self, root: &Path, dir: &Path, within: &Path) {
+    /// Notes files of a directory that may not be copied, or may, only because patterns say so. `within` is the way to it from the
+    /// module, if it is below that.
+    fn note_copies(&mut self, root: &Path, dir: &Path, within: Option<&Path>) {
+        // Files of a module that git or a registry gives are not copied one by one.
+        let of_module = self.package.as_ref().and_then(|package| Some((dir, dir.strip_prefix(package).ok()?)));
+        if let Some((_, hidden)) = of_module.filter(|(_, way)| is_hidden(way)) {
+            let reason = format!("{} is hidden: Terragrunt copies what include_in_copy names", shown(hidden));
+            self.note(reason);
+        }
         if self.left_out.is_empty() && self.hidden.is_empty() {
             return;
         }
-        // Files of a module that git or a registry gives are not copied one by one.
-        let of_module = self.package.as_ref().and_then(|package| Some((dir, dir.strip_prefix(package).ok()?)));
-        let of_unit = (!self.module.as_os_str().is_empty() || self.package.is_none()).then_some((within, within));
+        let is_copied = !self.module.as_os_str().is_empty() || self.package.is_none();
+        let of_unit = within.filter(|_| is_copied).map(|within| (within, within));
         for (dir, within) in of_module.into_iter().chain(of_unit) {
             // What cannot be listed is unread when it is assembled.
             let names = roots::file_names(&root.join(dir), |name| counts(&name)).unwrap_or_default();
@@ -288,6 +320,11 @@ impl Assembly {
             _ => {}
         }
     }
+}
+
+/// True for the way to what is hidden, or is in a hidden directory.
+fn is_hidden(way: &Path) -> bool {
+    way.components().any(|name| matches!(name, Component::Normal(name) if name.as_encoded_bytes().starts_with(b".")))
 }
 
 fn relocated(patterns: Vec<CopyPattern>, relocate: &Relocation) -> Vec<CopyPattern> {

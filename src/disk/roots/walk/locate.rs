@@ -103,6 +103,7 @@ impl Walk<'_> {
             return Err(ModuleProblem::OutsidePackage(path.to_owned()));
         };
         if package.is_none() {
+            self.assembly.note_link(self.root, &written);
             // What leads there counts as well.
             self.tree.local_modules.extend([written.clone(), dir.clone()]);
         }
