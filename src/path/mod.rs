@@ -102,7 +102,7 @@ impl fmt::Display for RepoPath {
 }
 
 /// The names that mean something wherever they are in a working tree, each with the beginning and the end of its short name.
-const GUARDED: [(&str, &str, &str); 10] = [
+const GUARDED: [(&str, &str, &str); 14] = [
     (".terraform", "terraform", ""),
     ("terraform.d", "terraform", ".d"),
     (".terragrunt-cache", "terragrunt-cache", ""),
@@ -110,6 +110,10 @@ const GUARDED: [(&str, &str, &str); 10] = [
     (".tflock.hcl", "tflock", ".hcl"),
     (".tflock.trust.hcl", "tflocktrust", ".hcl"),
     (".tflock.modules.hcl", "tflockmodules", ".hcl"),
+    ("terragrunt.hcl", "terragrunt", ".hcl"),
+    ("terragrunt.hcl.json", "terragrunthcl", ".jso"),
+    ("terragrunt.values.hcl", "terragruntvalues", ".hcl"),
+    ("terragrunt.autoinclude.hcl", "terragruntautoinclude", ".hcl"),
     (".gitattributes", "gitattributes", ""),
     (".gitmodules", "gitmodules", ""),
     (".git", "git", ""),

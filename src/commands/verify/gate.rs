@@ -238,7 +238,7 @@ fn verified(base: &Base) -> Verified {
 /// The findings about the working tree as a whole, at their levels, with some that are known already.
 fn of_work_tree(base: &Base, known: Vec<Finding>, opened: &[&GateRoot], scope: &Scope) -> Result<Vec<Finding>, Error> {
     let mut findings = base.policy()?;
-    findings.extend(base.hidden_paths(opened, scope.dialect()));
+    findings.extend(base.hidden_paths(opened, scope.dialect())?);
     findings.extend(known);
     Ok(Completion::checking(&base.top_settings()?, scope.environment.now).complete_all(findings))
 }

@@ -22,6 +22,7 @@ mod origin_text;
 mod place;
 mod programs;
 mod reads;
+mod stack;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use fileset::may_begin_with;
 pub use generate::{Action, Existing, GeneratedFile, SIGNATURE};
 pub use identity::UnitDescription;
 pub use place::{Environment, ParsedFiles, UnitRequest, Vouched};
+pub use stack::{Beside, STACK_FILES, generated_beside};
 pub use unread::{Hole, Influence, Unread};
 pub use variables::{UnitVariables, VariableArgument};
 

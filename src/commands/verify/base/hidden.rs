@@ -26,7 +26,7 @@ const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", 
 
 impl Base {
     /// The findings about hidden paths, at the judged root modules and at those that were in the working tree before.
-    pub fn hidden_paths(&self, judged: &[&GateRoot], tool: Option<Dialect>) -> Vec<Finding> {
+    pub fn hidden_paths(&self, judged: &[&GateRoot], tool: Option<Dialect>) -> Result<Vec<Finding>, Error> {
         let ways: BTreeMap<RepoPath, &GateRoot> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
         let roots = LockDirectories::of(self.before.tree());
         let locks = judged.iter().map(|root| self.lock_path(root));
@@ -34,6 +34,7 @@ impl Base {
         liftable.extend(self.changed_kinds(&ways));
         liftable.extend(self.moved_out_of_search());
         liftable.extend(self.lost_instances());
+        liftable.extend(self.changed_stacks()?);
         if tool.is_none() {
             liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
         }
@@ -42,7 +43,7 @@ impl Base {
         findings.extend(self.packages(&ways));
         findings.extend(self.prepared_directories(&ways));
         findings.extend(facts::of_names(self.changes.tracked().map(|(path, _)| path)));
-        findings
+        Ok(findings)
     }
 
     /// True if the lock file of a root module is denied, or a directory that leads to it.
@@ -120,9 +121,12 @@ impl Base {
         lost.map(finding).collect()
     }
 
-    /// Tracked directories that Terragrunt takes for working directories it has made: it runs the tool on what is there.
+    /// Tracked directories that Terragrunt takes for those it has made: it runs the tool on what is there, and removes what they list.
     fn prepared_directories(&self, ways: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
-        let is_marker = |path: &&str| folded_name(name_of(path)) == ".terragrunt-source-version";
+        let is_marker = |path: &&str| {
+            let name = folded_name(name_of(path));
+            name == ".terragrunt-source-version" || name.starts_with(".terragrunt-") && name.ends_with("-manifest")
+        };
         let of_markers = self.changes.tracked().map(|(path, _)| path).filter(is_marker).map(directory_of);
         let of_units = ways.iter().filter_map(|(way, root)| {
             let directory = root.unit()?.download_dir.as_deref()?;

@@ -8,6 +8,7 @@ mod hidden;
 mod kinds;
 mod removed;
 mod snapshot;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod units;
