@@ -9,6 +9,7 @@ use std::rc::Weak;
 use super::file::Stated;
 use super::files::{Found, VALUES, join, parent};
 use super::place::{BlockPart, Included, Names, TEXTS, known_or_unknown, object, open_object, unknown};
+use crate::evaluate::syntax::Step;
 use crate::evaluate::{Evaluated, Expression, Failure, Meter, Reference, Scope};
 use crate::functions::Tools;
 use crate::value::{Cause, Elements, Type, Value};
@@ -27,6 +28,9 @@ impl Scope for Names<'_> {
     }
 
     fn lookup(&self, reference: &Reference<'_>, _: &Meter) -> Evaluated {
+        if self.place.is_values {
+            return Ok(self.not_literal(&format!("the name {reference}")));
+        }
         let are_included = self.place.includes.borrow().are_known();
         match (reference.name, reference.member()) {
             ("local" | "include", _) if !are_included => {
@@ -45,6 +49,9 @@ impl Scope for Names<'_> {
     }
 
     fn call(&self, name: &str, arguments: &[Value], _: &Meter) -> Option<Evaluated> {
+        if self.place.is_values {
+            return Some(Ok(self.not_literal(&format!("the function {name}"))));
+        }
         self.call_function(name, arguments)
     }
 }
@@ -101,7 +108,8 @@ impl<'s> Names<'s> {
         includes.into_iter().find(|include| include.is_exposed && include.label == label).map(|include| include.names)
     }
 
-    /// True if Terragrunt certainly reads the file without an error: all of it is known, and of kinds that are looked at here.
+    /// True if Terragrunt certainly reads the file without an error: it has local values, a source and a few arguments, and all
+    /// of them are known.
     pub(super) fn is_valid(&self) -> bool {
         if let Some(is_valid) = self.place.is_valid.get() {
             return is_valid;
@@ -115,29 +123,30 @@ impl<'s> Names<'s> {
 
     fn has_known_parts_alone(&self) -> bool {
         let file = &self.place.file;
-        let is_known = |value: &Expression| self.known(value).is_ok();
-        let is_text = |value: &Expression| self.known(value).is_ok_and(|value| value.as_text().is_some());
+        let is_declared = |name: &str, steps: &[Step]| match steps {
+            [Step::Name(local), ..] => name == "local" && file.locals.contains_key(local),
+            _ => false,
+        };
+        // Terragrunt looks for names before it evaluates anything, so also where none is needed.
+        let sound = |value: &Expression| {
+            let uses_declared = self.parse(value).is_ok_and(|node| node.uses_only(&[], &is_declared));
+            self.known(value).ok().filter(|_| uses_declared)
+        };
+        let is_text = |value: &Expression| sound(value).is_some_and(|value| value.as_text().is_some());
         let is_argument = |(name, value): (&String, &Expression)| match &**name {
-            "inputs" => self.known(value).is_ok_and(|value| value.attributes().is_some()),
+            "inputs" => sound(value).is_some_and(|value| value.attributes().is_some()),
             name => TEXTS.contains(&name) && is_text(value),
         };
-        let is_simple = |block: &Stated| block.arguments.iter().all(|(name, value)| name == "source" && is_text(value));
-        let has_others = !file.others.is_empty()
-            || !file.dependencies.is_empty()
-            || !file.features.is_empty()
-            || !file.extra_arguments.is_empty()
-            || !file.hooks.is_empty()
-            || file.remote_state.is_some()
-            || file.engine.is_some();
-        file.strange.is_empty()
-            && !has_others
+        let is_plain = |block: &Stated| block.arguments.iter().all(|(name, value)| name == "source" && is_text(value));
+        file.has_plain_blocks
+            && file.extra_arguments.is_empty()
+            && file.hooks.is_empty()
+            && file.terraform.iter().all(is_plain)
+            && file.strange.is_empty()
             && !self.may_have_values()
             && matches!(self.auto_include(), Ok(None))
-            && file.locals.values().all(is_known)
+            && file.locals.values().all(|value| sound(value).is_some())
             && file.arguments.iter().all(is_argument)
-            && file.terraform.iter().all(is_simple)
-            && self.merged().is_ok_and(|merged| merged.has_valid_files())
-            && self.includes().is_ok_and(|includes| includes.iter().all(|include| include.names.is_valid()))
     }
 
     fn local(&self, name: &str) -> Evaluated {
@@ -173,6 +182,11 @@ impl<'s> Names<'s> {
         };
         let others = unknown(format!("what feature.{name} is besides its value"));
         Ok(open_object([("value", value)], &others, []))
+    }
+
+    /// What is no literal in a file of values: stacks write nothing else there, and what it means depends on who reads the file.
+    fn not_literal(&self, what: &str) -> Value {
+        unknown(format!("{what} in {}", self.session.shown(&self.place.path)))
     }
 
     /// False if a stack of Terragrunt certainly wrote no values next to the file.

@@ -296,11 +296,22 @@ fn a_caught_value_needs_a_valid_file() {
     let valid = [
         "locals {\n  m = \"a\"\n}\n",
         "locals {\n  m = \"a\"\n  n = upper(local.m)\n}\ninputs = { a = 1 }\n",
-        "locals {\n  m = \"a\"\n}\nterraform {\n  source = \"s\"\n}\ndownload_dir = \"x\"\n",
-        "locals {\n  m = \"a\"\n}\ngenerate \"g\" {\n  path = \"x.tf\"\n  if_exists = \"skip\"\n  contents = \"x\"\n}\n",
+        "locals {\n  m = \"a\"\n  n = [for x in [1] : { (local.m) = x, m = try(x[local.m], 1) }]\n}\ndownload_dir = \"x\"\n",
+        "locals {\n  m = \"a\"\n}\nterraform {\n  source = local.m\n}\n",
     ];
     let broken = [
         "locals {\n  m = \"a\"\n  n = local.none\n}\n",
+        "locals {\n  m = \"a\"\n  n = try(local.none, 1)\n}\n",
+        "locals {\n  m = \"a\"\n  n = [for x in [] : local.none]\n}\n",
+        "locals {\n  m = \"a\"\n  n = \"%{ for x in [] }${local.none}%{ endfor }\"\n}\n",
+        "locals {\n  m = \"a\"\n  n = true ? 1 : x\n}\n",
+        "locals {\n  m = \"a\"\n  n = [[for x in [] : x], try(x, 1)]\n}\n",
+        "locals {\n  m = \"a\"\n  n = local[\"m\"]\n}\n",
+        "locals {\n  m = \"a\"\n  n = try(keys(local), 1)\n}\n",
+        "locals {\n  m = \"a\"\n  n = [1][try(local.none, 0)]\n}\n",
+        "locals {\n  m = \"a\"\n}\nlocals {\n  n = 1\n}\n",
+        "locals \"x\" {\n  m = \"a\"\n}\n",
+        "locals {\n  m = \"a\"\n}\nterraform {\n}\nterraform {\n}\n",
         "locals {\n  m = \"a\"\n  n = file(\"none\")\n}\n",
         "locals {\n  m = \"a\"\n  n = nofunction()\n}\n",
         "locals {\n  m = \"a\"\n  n = tonumber(\"x\")\n}\n",
@@ -557,4 +568,33 @@ fn what_a_stack_adds_is_merged_and_wins() {
     let added = read(own, "terraform {\n  source = \"added\"\n}\n");
     assert_eq!((added.unread, added.source.unwrap().address.as_deref()), (Vec::new(), Some("added")));
     assert_eq!(read(own, "unknown = 1\n").unread.len(), 1);
+}
+
+/// Whether it is merged there depends on who reads the file, and on the version.
+#[test]
+fn what_a_stack_adds_next_to_other_files_is_not_known() {
+    let (added, evil) = ("terraform {\n  source = \"good\"\n}\n", "terraform {\n  source = \"evil\"\n}\n");
+    let include = |path: &str| format!("include \"x\" {{\n  path = \"{path}\"\n}}\n");
+    let own = include("../../b/s.hcl");
+    let others = [("b/s.hcl", evil), ("b/terragrunt.autoinclude.hcl", added)];
+    assert_eq!(unit(&own, &others[..1]).source.unwrap().address.as_deref(), Some("evil"));
+    let read = unit(&own, &others);
+    assert!(read.source.is_none() && read.unread.len() == 1, "{read:?}");
+    // By way of what a stack adds to the unit.
+    let read = unit("", &[("live/a/terragrunt.autoinclude.hcl", &*own), others[0], others[1]]);
+    assert!(read.source.is_none() && read.unread.len() == 1, "{read:?}");
+    let of_other = "read_terragrunt_config(\"../../b/s.hcl\").terraform.source";
+    assert!(computed(of_other, &others).is_err());
+}
+
+/// Stacks write literals; what a name means there depends on who reads the file.
+#[test]
+fn values_of_a_stack_are_literals() {
+    let of = |value: &str| computed("values.x", &[("live/a/terragrunt.values.hcl", &format!("x = {value}\n"))]);
+    assert_eq!(of("\"m\""), Ok("m".to_owned()));
+    for value in
+        ["try(local.m, \"m\")", "local.m", "try(feature.f.value, \"m\")", "get_env(\"X\", \"m\")", "upper(\"m\")"]
+    {
+        assert!(of(value).is_err(), "{value}");
+    }
 }

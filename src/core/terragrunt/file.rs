@@ -55,6 +55,8 @@ pub struct ConfigFile {
     /// Expressions that may start a program, or read a file that does.
     pub(super) calls: Vec<Expression>,
     pub(super) has_blocks: bool,
+    /// True for a file without blocks but one with its local values and one about its module.
+    pub(super) has_plain_blocks: bool,
 }
 
 impl ConfigFile {
@@ -67,6 +69,10 @@ impl ConfigFile {
         let schema = if has_bare_include(path, text) { table::BARE } else { table::FILE };
         let (file, errors) = read_file(path, text, (Dialect::Terraform, Role::Primary, schema), |reader, contents| {
             let mut file = Self::default();
+            let count = |kind: &str| contents.blocks_of(kind).filter(|block| block.labels.is_empty()).count();
+            let plain = ["locals", "terraform"].map(count);
+            file.has_plain_blocks =
+                plain.iter().all(|count| *count <= 1) && plain.iter().sum::<usize>() == contents.blocks.len();
             file.arguments = file.body(reader, "", &contents);
             file
         });

@@ -30,7 +30,8 @@ const HARMLESS: &[(&str, bool)] = &[
 const HARMLESS_VALUES: [&str; 2] = ["upgrade=false", "lockfile=readonly"];
 
 /// How names of variables begin that decide what is installed, from where, or which program is run.
-const OF_INIT: [&str; 7] = ["DYLD_", "GIT_", "LD_", "SSL_", "TF_", "TG_", "TOFU_"];
+const OF_INIT: [&str; 11] =
+    ["BASH_", "DYLD_", "GIT_", "LD_", "OPENTOFU_", "SSL_", "TENV_", "TF_", "TFENV_", "TG_", "TOFU"];
 
 /// Exceptions of these.
 const HARMLESS_VARIABLES: [&str; 3] = ["TF_IN_AUTOMATION", "TF_INPUT", "TF_LOG"];
@@ -143,6 +144,6 @@ fn is_harmless_variable(name: &str) -> bool {
     let decides = OF_INIT.iter().any(|start| name.starts_with(start))
         || name.starts_with("XDG_")
         || name.ends_with("_PROXY")
-        || ["HOME", "PATH"].contains(&&*name);
+        || ["HOME", "NETRC", "PATH"].contains(&&*name);
     !decides || name.starts_with("TF_VAR_") || name.starts_with("TF_LOG_") || HARMLESS_VARIABLES.contains(&&*name)
 }

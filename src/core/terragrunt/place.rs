@@ -139,6 +139,8 @@ pub(super) struct Place {
     pub(super) path: String,
     /// The configuration file that most functions mean: the unit, or what is read with `read_terragrunt_config`.
     pub(super) of: String,
+    /// True for values that a stack wrote.
+    pub(super) is_values: bool,
     /// True if the file at `of` includes this one.
     pub(super) is_included: bool,
     pub(super) depth: usize,
@@ -216,12 +218,14 @@ impl<'s> Session<'s> {
             }
             Failure::Final(Unevaluated::refused(format!("{shown} cannot be read")))
         })?;
-        if !path.ends_with(VALUES) && !self.is_scanning.get() {
+        let is_values = of.is_none() && path.rsplit('/').next() == Some(VALUES);
+        if !is_values && !self.is_scanning.get() {
             self.add_strange(&file);
         }
         let place = Place {
             file,
             of: of.map_or_else(|| path.clone(), |of| of.of.clone()),
+            is_values,
             is_included: of.is_some(),
             path,
             depth,
@@ -435,13 +439,17 @@ impl Names<'_> {
         *path == self.session.unit || *path == join(parent(self.session.unit), AUTO_INCLUDE)
     }
 
-    /// What a stack adds to the file.
+    /// What a stack adds to the file of the unit. Next to other files it depends on who reads them.
     pub(super) fn auto_include(&self) -> Result<Option<Self>, Failure> {
-        let path = join(self.place.base(), AUTO_INCLUDE);
-        if path == self.place.path || self.session.files.is_directory(&path) == Found::Missing {
+        let (path, session) = (join(self.place.base(), AUTO_INCLUDE), self.session);
+        if path == self.place.path || self.place.is_values || session.files.is_directory(&path) == Found::Missing {
             return Ok(None);
         }
-        self.session.open_once(path, self.place.depth + 1).map(Some)
+        if self.place.path != session.unit {
+            let (added, file) = (session.shown(&path), session.shown(&self.place.path));
+            return Err(limit(format!("{added}, which Terragrunt may merge into {file}")));
+        }
+        session.open_once(path, self.place.depth + 1).map(Some)
     }
 
     /// The text of an argument, which must be known.

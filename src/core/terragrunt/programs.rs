@@ -9,6 +9,7 @@ use super::origin::WrittenAt;
 use super::origin_text::OriginText;
 use super::place::{BlockPart, Included, Names};
 use super::unread::Influence;
+use crate::dialect::Dialect;
 use crate::evaluate::Expression;
 use crate::evaluate::syntax::{Call, Node, NodeKind};
 use crate::finding::Location;
@@ -16,15 +17,16 @@ use crate::hash::Sha256Digest;
 use crate::value::Value;
 
 impl Merged<'_> {
-    /// Hooks, an engine, and a program by its path.
+    /// Hooks, an engine, and a program that is neither tool.
     pub(super) fn programs(&self) -> Vec<Influence> {
         let module = self.module_directory();
         let blocks = self.hooks.iter().chain(&self.engine);
         let mut programs: Vec<Influence> = blocks.map(|block| block.as_program(module.as_deref())).collect();
         if let Some(part) = self.texts.get("terraform_binary") {
-            let is_name = |text: &str| !text.contains(['/', '\\']);
+            let is_tool =
+                |text: &str| [Dialect::Terraform, Dialect::OpenTofu].iter().any(|tool| tool.program() == text);
             let text = part.optional_text().ok().flatten();
-            if !text.as_deref().is_some_and(is_name) {
+            if !text.as_deref().is_some_and(is_tool) {
                 let place = part.expression.place.clone();
                 let mut origin = part.names.origin_of(&part.expression);
                 if let Some(text) = &text {
@@ -37,11 +39,11 @@ impl Merged<'_> {
         programs
     }
 
-    /// The directory of a local module, where hooks run.
+    /// The directory where hooks run, if its module is local. What is no path leads nowhere.
     pub(super) fn module_directory(&self) -> Option<String> {
         let source = self.source()?;
         let text = source.text().ok()??;
-        text.starts_with(['.', '/']).then(|| join(source.part.names.place.directory(), &text))
+        Some(join(source.part.names.place.directory(), &text))
     }
 }
 

@@ -117,7 +117,7 @@ impl UnitVariables {
     /// The elements of a list of texts; `None` if one is unknown, which is noted.
     fn texts(&mut self, list: Option<Value>, name: &str, place: &Location) -> Option<Vec<String>> {
         let list = list.filter(|list| !list.is_null())?;
-        let texts: Option<Vec<String>> = list.elements().map(|all| all.iter().map(as_variable).collect())?;
+        let texts: Option<Vec<String>> = list.elements().and_then(|all| all.iter().map(as_variable).collect());
         if texts.is_none() {
             self.lose(list.unknown_part(), &format!("{name} of extra_arguments may set them"), place);
         }

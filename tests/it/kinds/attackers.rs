@@ -40,6 +40,24 @@ fn generated(path: &str) -> String {
     format!("generate \"x\" {{\n  path = \"{path}\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}}\n")
 }
 
+/// A stack of one unit with these arguments.
+fn stack(arguments: &str) -> String {
+    format!("unit \"a\" {{\n  source = \"git::https://catalog.example/units.git//a\"\n  {arguments}\n}}\n")
+}
+
+/// Lets one unit be of a module of its own, which calls another one; that has an override that requires less.
+fn with_module(workspace: &Workspace, source: &str, directory: &str, argument: &str) {
+    workspace.write("modules/two/main.tf", &format!("module \"m\" {{\n  {source}\n}}\n"));
+    let required = |source: &str| {
+        format!("terraform {{\n  required_providers {{\n    x = {{\n      source = \"{source}\"\n    }}\n  }}\n}}\n")
+    };
+    workspace.write(&format!("modules/{directory}/v.tf"), &required("evil/widget"));
+    let of_main = workspace.read("modules/net/main.tf");
+    workspace.write(&format!("modules/{directory}/z_override.tf"), &of_main);
+    let text = format!("{INCLUDE}terraform {{\n  source = \"../../modules//two\"\n  {argument}\n}}\n");
+    workspace.write("live/a/terragrunt.hcl", &text);
+}
+
 /// A block that generates a provider block with a value in quotes.
 fn provider_with(value: &str) -> String {
     format!(
@@ -220,6 +238,50 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
             it.write("live/a/terragrunt.autoinclude.hcl", text);
         },
         &["entry-missing"],
+    ),
+    (
+        "a stack that generates over a unit",
+        |it| it.write("live/terragrunt.stack.hcl", &stack("path = \"a\"\n  no_dot_terragrunt_stack = true")),
+        &["coverage-lost"],
+    ),
+    (
+        "a stack that may generate over a unit",
+        |it| it.write("live/terragrunt.stack.hcl", &stack("path = local.x\n  no_dot_terragrunt_stack = local.y")),
+        &["coverage-lost"],
+    ),
+    (
+        "a stack that generates elsewhere",
+        |it| it.write("live/terragrunt.stack.hcl", &stack("path = \"c\"\n  no_dot_terragrunt_stack = true")),
+        &[],
+    ),
+    (
+        "a stack that generates in its own directory",
+        |it| it.write("live/terragrunt.stack.hcl", &stack("path = \"a\"")),
+        &[],
+    ),
+    (
+        "a generated file that another block removes, in random order",
+        |it| {
+            let evil = "generate \"e\" {\n  path = \"e.tf\"\n  if_exists = \"skip\"\n  contents = \"provider \\\"extra\\\" {\\n}\"\n}\n";
+            let removed = "generate \"f\" {\n  path = \"e.tf\"\n  if_exists = \"skip\"\n  contents = \"\"\n  disable = true\n  if_disabled = \"remove\"\n}\n";
+            edit(it, "live/a/terragrunt.hcl", |text| format!("{text}{evil}{removed}"));
+        },
+        &["requirements-unread"],
+    ),
+    (
+        "an override that is not copied, of a module next to that of the unit",
+        |it| with_module(it, "source = \"../other\"", "other", "exclude_from_copy = [\"other/z_override.tf\"]"),
+        &["entry-missing", "requirements-unread"],
+    ),
+    (
+        "a hidden module of which one file is copied",
+        |it| with_module(it, "source = \"./.o\"", "two/.o", "include_in_copy = [\"two/.o/v.tf\"]"),
+        &["entry-missing", "requirements-unread", "requirements-unread"],
+    ),
+    (
+        "a list of files that Terragrunt removes",
+        |it| it.write("modules/net/.terragrunt-module-manifest", "x"),
+        &["tracked-packages"],
     ),
     (
         "an alias bomb of YAML",
@@ -493,5 +555,26 @@ fn computed_hosts_are_requested_only_if_the_base_has_them() {
         let is_refused = run.stdout.contains(&format!("the settings do not name {text} in module_hosts"));
         assert_eq!(is_refused, !is_known, "{text}: {run}");
         assert!(!run.to_string().contains("Could not resolve host"), "{run}");
+    }
+}
+
+/// Terragrunt copies what a link leads to, so the directory has its own neighbours there.
+#[cfg(unix)]
+#[test]
+fn a_module_that_a_link_leads_to_is_not_read() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let call = "module \"m\" {\n  source = \"./ln\"\n}\n";
+    edit(&workspace, "modules/net/main.tf", |text| format!("{text}{call}"));
+    workspace.write("modules/net/sub/x.tf", "module \"deep\" {\n  source = \"./deep\"\n}\n");
+    workspace.write("modules/net/sub/deep/x.tf", "");
+    std::os::unix::fs::symlink("sub", workspace.path("modules/net/ln")).unwrap();
+    commit(&workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    for file in ["live/a/ln/evil.tf", "live/a/ln/deep/evil.tf"] {
+        workspace.write(file, "provider \"extra\" {\n}\n");
+        commit(&workspace, "change");
+        assert_eq!(denied(&gated(&workspace, &registry, &[])), ["requirements-unread"], "{file}");
+        workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
     }
 }

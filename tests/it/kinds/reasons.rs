@@ -150,6 +150,8 @@ fn of_functions() -> Vec<Pair> {
 /// The name of a file that no file system has.
 const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
+const VALUES: (&str, &str) = ("live/terragrunt.values.hcl", "a = \"net\"\nb = local.x\nc = lower(\"net\")\n");
+
 fn of_names() -> Vec<Pair> {
     let local = "locals {\n  x = {\n    value = \"net\"\n    y     = \"net\"\n  }\n}\n";
     let source = |expression: &str| format!("terraform {{\n  source = \"../modules/${{{expression}}}\"\n}}\n");
@@ -168,6 +170,26 @@ fn of_names() -> Vec<Pair> {
             &[],
         ),
         named("there is no values.b", "values.@", ["b", "a"], &[("live/terragrunt.values.hcl", "a = \"net\"\n")]),
+        named("the name local.x in live/terragrunt.values.hcl", "values.@", ["b", "a"], &[VALUES]),
+        named("the function lower in live/terragrunt.values.hcl", "values.@", ["c", "a"], &[VALUES]),
+        unit(
+            "b/terragrunt.autoinclude.hcl, which Terragrunt may merge into b/s.hcl",
+            "include \"s\" {\n  path = \"../@/s.hcl\"\n}\n",
+            ["b", "c"],
+            &[("b/s.hcl", SOURCE), ("c/s.hcl", SOURCE), ("b/terragrunt.autoinclude.hcl", "")],
+        ),
+        unit(
+            "a link is on the way to ln, and Terragrunt copies what it leads to",
+            "terraform {\n  source = \"../modules//@\"\n}\n",
+            ["ln", "net"],
+            &[("modules/ln", "link:net")],
+        ),
+        unit(
+            ".net is hidden: Terragrunt copies what include_in_copy names",
+            "terraform {\n  source = \"../modules//@\"\n}\n",
+            [".net", "net"],
+            &[("modules/.net/main.tf", "")],
+        ),
         unit(
             "there is no include \"root\" with `expose = true`",
             &(source("include.root.locals.x") + "include \"root\" {\n  path   = \"other.hcl\"\n  expose = @\n}\n"),

@@ -206,6 +206,37 @@ impl Node {
         }
     }
 
+    /// True if each name in it passes, with the steps behind it, or is one of the `for` expression around it. `bound` are those names.
+    pub fn uses_only(&self, bound: &[&str], passes: &dyn Fn(&str, &[Step]) -> bool) -> bool {
+        let uses_only = |node: &Self| node.uses_only(bound, passes);
+        match &self.kind {
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::Text(_) => true,
+            NodeKind::Name(name) => bound.contains(&&**name) || passes(name, &[]),
+            NodeKind::Template(nodes) | NodeKind::Tuple(nodes) => nodes.iter().all(uses_only),
+            NodeKind::Wrapped(node) | NodeKind::Negation(node) | NodeKind::Not(node) => uses_only(node),
+            NodeKind::Traversal(root, steps) => {
+                let is_root_sound = match &root.kind {
+                    NodeKind::Name(name) => bound.contains(&&**name) || passes(name, steps),
+                    _ => uses_only(root),
+                };
+                is_root_sound && steps.iter().all(|step| step.uses_only(bound, passes))
+            }
+            NodeKind::Call(call) => call.arguments.iter().all(uses_only),
+            NodeKind::Conditional(nodes) => nodes.iter().all(uses_only),
+            NodeKind::Operation(first, others) => uses_only(first) && others.iter().all(|(_, node)| uses_only(node)),
+            // A name alone is a key as it is written.
+            NodeKind::Object(pairs) => pairs
+                .iter()
+                .all(|(key, value)| (matches!(key.kind, NodeKind::Name(_)) || uses_only(key)) && uses_only(value)),
+            NodeKind::For(each) | NodeKind::Join(each) => {
+                let names = each.key_name.iter().chain([&each.value_name]).map(String::as_str);
+                let inner: Vec<&str> = bound.iter().copied().chain(names).collect();
+                let mut parts = each.key.iter().chain([&each.value]).chain(&each.condition);
+                uses_only(&each.collection) && parts.all(|node| node.uses_only(&inner, passes))
+            }
+        }
+    }
+
     /// True if it is of a kind, or something in it is.
     pub fn contains(&self, is_wanted: &dyn Fn(&NodeKind) -> bool) -> bool {
         let has = |node: &Self| node.contains(is_wanted);
@@ -230,6 +261,14 @@ impl Node {
 }
 
 impl Step {
+    fn uses_only(&self, bound: &[&str], passes: &dyn Fn(&str, &[Self]) -> bool) -> bool {
+        match self {
+            Self::Name(_) => true,
+            Self::Index(key) => key.uses_only(bound, passes),
+            Self::Splat(steps) => steps.iter().all(|step| step.uses_only(bound, passes)),
+        }
+    }
+
     fn contains(&self, is_wanted: &dyn Fn(&NodeKind) -> bool) -> bool {
         match self {
             Self::Name(_) => false,
