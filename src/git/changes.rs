@@ -232,7 +232,10 @@ fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
         let work =
             chunks.map(|chunk| scope.spawn(move || chunk.iter().filter(differs).map(|it| it.0).collect::<Vec<_>>()));
         let work: Vec<_> = work.collect();
-        work.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        let of_thread = |thread: std::thread::ScopedJoinHandle<'_, Vec<&'a str>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        work.into_iter().flat_map(of_thread).collect()
     })
 }
 
