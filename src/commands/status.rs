@@ -7,7 +7,7 @@ use super::Services;
 use super::shared::options::Within;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::opening::open;
-use super::verify::{GateRoot, GateRoots, TreeVerdict, VerifyOptions, judged, recalled_by_source};
+use super::verify::{GateRoot, GateRoots, RunLimits, TreeVerdict, VerifyOptions, judged, recalled_by_source};
 use crate::config::RootKind;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
@@ -46,9 +46,9 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let roots = open(&targets, None, scope)?.roots;
     let changed_files = git.as_ref().map(|(top, changes)| changed_files(changes, top, &roots));
     let groups = recalled_by_source(roots, &cache);
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut limits) = (Vec::new(), RunLimits::default());
     for (roots, known) in &groups {
-        let (judged, _) = judged(roots, known, &cache, VerifyOptions::default(), &TreeVerdict::default());
+        let (judged, _) = judged(roots, known, &cache, VerifyOptions::default(), &TreeVerdict::default(), &mut limits);
         outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
     }
     let judged = targets.in_order(outcomes);

@@ -507,6 +507,13 @@ fn listed_findings_are_bounded() {
     let listed = |at: usize| json["roots"][at]["findings"].as_array().unwrap().len();
     assert_eq!([0, 1, 2].map(listed), [5_500, 4_500, 1]);
     assert!(run.stderr.contains("1004 more findings of entry-missing are not listed"), "{}", run.stderr);
+    // The limit is one of the run, though root modules with another source are judged apart.
+    workspace.write("r1/.tflock.hcl", "source = \"configured\"\n");
+    let run = workspace.tflock(None, ["verify", "-r", "--offline", "--format", "json"]).ended_with(1);
+    let json = run.json();
+    let listed = |at: usize| json["roots"][at]["findings"].as_array().unwrap().len();
+    assert_eq!([0, 1, 2].map(listed), [5_500, 4_495, 5]);
+    assert!(run.stderr.contains("1005 more findings of entry-missing are not listed"), "{}", run.stderr);
 }
 
 /// Equal root modules are judged once; what each of them has beyond the limit is counted for each.

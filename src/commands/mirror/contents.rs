@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::{MirrorArgs, MirroredRoot, PackageNeed, judged, mirrored, records};
 use crate::addr::ProviderAddr;
-use crate::commands::verify::{GateRoot, GateRoots, recalled};
+use crate::commands::verify::{GateRoot, GateRoots, RunLimits, recalled};
 use crate::disk::cache::{Cache, CacheOptions, LockedBy, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::mirror_writer::{ListedArchive, ReleaseContents, copy_names, directory_in, releases};
@@ -241,7 +241,9 @@ pub(super) fn check_mirror(
     let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
     contents.remember(&memory);
     let known = recalled(roots, &memory);
-    let (judged, notes) = judged(args, roots, &known, &memory);
+    let mut limits = RunLimits::default();
+    let (judged, mut notes) = judged(args, roots, &known, &memory, &mut limits);
+    notes.extend(limits.notes());
     let locked: Vec<BTreeSet<ReleaseKey>> =
         judged.iter().map(|judged| judged.as_ref().map(locked).unwrap_or_default()).collect();
     let settings: Vec<Option<&Settings>> =

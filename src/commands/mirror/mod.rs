@@ -13,7 +13,7 @@ use super::shared::sources::PackageSources;
 use super::shared::targets::{Targets, Unlocked};
 use super::verify::facts::Questions;
 use super::verify::opening::open;
-use super::verify::{self, GateRoot, GateRoots, JudgedRoot, VerifyOptions};
+use super::verify::{self, GateRoot, GateRoots, JudgedRoot, RunLimits, TreeVerdict, VerifyOptions};
 
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
@@ -117,7 +117,7 @@ pub(crate) fn copy(
     cache: &Arc<Cache>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = PackageSources::new(services, cache);
-    let (mut writer, mut outcomes, mut notes) = (None, Vec::new(), Vec::new());
+    let (mut writer, mut outcomes, mut notes, mut limits) = (None, Vec::new(), Vec::new(), RunLimits::default());
     for (session, of_group) in sources.by_source(roots, GateRoot::queries) {
         let finished = match session.and_then(|session| session.ok_or_else(|| offline(args))) {
             Ok(session) => {
@@ -126,7 +126,7 @@ pub(crate) fn copy(
                     none => none.insert(MirrorWriter::open(&args.directory, services.interrupt.clone())?),
                 };
                 let copying = Copying { args, cache, writer, interrupt: &services.interrupt };
-                let (finished, more) = copying.of_group(&of_group, &session)?;
+                let (finished, more) = copying.of_group(&of_group, &session, &mut limits)?;
                 notes.extend(more);
                 finished
             }
@@ -137,6 +137,7 @@ pub(crate) fn copy(
         };
         outcomes.extend(finished);
     }
+    notes.extend(limits.notes());
     notes.extend(sources.notes());
     Ok((outcomes, notes))
 }
@@ -157,12 +158,17 @@ struct Copying<'a> {
 
 impl Copying<'_> {
     /// Copies the packages of root modules with the same sources; returns one outcome for each, in their order.
-    fn of_group(self, roots: &GateRoots, session: &Session) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+    fn of_group(
+        self,
+        roots: &GateRoots,
+        session: &Session,
+        limits: &mut RunLimits,
+    ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
         let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.args);
         let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
         let (mut begun, mut notes, mut answers) = (Vec::new(), Vec::new(), FetchAnswers::new());
         let mut choose = |known: Releases| {
-            (begun, notes) = judged(self.args, roots, &known, self.cache);
+            (begun, notes) = judged(self.args, roots, &known, self.cache, limits);
             for judged in begun.iter_mut().flatten() {
                 judged.failed = unanswered(judged.root, &known);
             }
@@ -329,9 +335,10 @@ fn judged<'a>(
     roots: &'a GateRoots,
     known: &Releases,
     cache: &Cache,
+    limits: &mut RunLimits,
 ) -> (Vec<Result<MirroredRoot<'a>, Box<RootOutcome>>>, Vec<String>) {
-    let (judged, notes) =
-        verify::judged(roots, known, cache, VerifyOptions::default(), &verify::TreeVerdict::default());
+    let (options, verdict) = (VerifyOptions::default(), TreeVerdict::default());
+    let (judged, notes) = verify::judged(roots, known, cache, options, &verdict, limits);
     let judged = judged.into_iter().map(|JudgedRoot { root, mut outcome }| {
         let Some(root) = root.filter(|root| root.spans().is_some()) else {
             let body = outcome.body.map(|_| Body::Mirror(args.report()));

@@ -12,7 +12,7 @@ use super::notes;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
 use super::root::{Answers, GateRoot, GateRoots};
 use super::tree::TreeVerdict;
-use super::{VerifyArgs, VerifyOptions, judged, recalled_by_source};
+use super::{RunLimits, VerifyArgs, VerifyOptions, judged, recalled_by_source};
 use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::sharing::name_sharers;
@@ -340,14 +340,17 @@ impl Answered {
     }
 
     fn judged(&self, cache: &Cache, options: VerifyOptions, verdict: &TreeVerdict) -> (Vec<RootOutcome>, Vec<String>) {
-        let (mut outcomes, mut notes) = (Vec::new(), self.served.clone());
+        let (mut outcomes, mut notes, mut limits) = (Vec::new(), self.served.clone(), RunLimits::default());
         for (roots, known) in &self.groups {
-            let (judged, more) = judged(roots, known, cache, options, verdict);
+            let (judged, more) = judged(roots, known, cache, options, verdict, &mut limits);
             outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
             notes.extend(more);
         }
+        notes.extend(limits.notes());
         notes.extend(self.noted.iter().cloned());
-        notes.dedup();
+        // Each once, though root modules with the same source need not be next to each other.
+        let mut noted = BTreeSet::new();
+        notes.retain(|note| noted.insert(note.clone()));
         (outcomes, notes)
     }
 }
@@ -402,4 +405,19 @@ fn served(source: &RootSource) -> Option<String> {
     Some(format!(
         "checked only against {place}: a proven hash belongs to a package that was served, or is listed as signed, there"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::cache::CacheOptions;
+
+    #[test]
+    fn each_note_appears_once_wherever_its_root_modules_are() {
+        let [one, other] = ["fs:/one", "fs:/other"].map(str::to_owned);
+        let answered = Answered { served: vec![one.clone(), other.clone(), one.clone()], ..Answered::default() };
+        let cache = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
+        let (_, notes) = answered.judged(&cache, VerifyOptions::default(), &TreeVerdict::default());
+        assert_eq!(notes, [one, other]);
+    }
 }

@@ -61,19 +61,19 @@ pub struct JudgedRoot<'a> {
 }
 
 /// Judges each root module; a failure does not stop the others. The second value has notes for users. `cache` has the
-/// keys that explain a change of signers; `verdict` is what is known of the whole working tree.
+/// keys that explain a change of signers; `verdict` is what is known of the whole working tree; `limits` are those of the run.
 pub fn judged<'a>(
     roots: &'a GateRoots,
     known: &Releases,
     cache: &Cache,
     options: VerifyOptions,
     verdict: &TreeVerdict,
+    limits: &mut RunLimits,
 ) -> (Vec<JudgedRoot<'a>>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known.values().filter_map(Lookup::release).cloned().collect();
-    let searches = Cell::new(remedies::MOST_SEARCHES);
+    let RunLimits { searches, listed } = limits;
     let by = Judging { known, others: &releases, cache, options, verdict, searches };
     let (mut all, mut notes, mut judged) = (Vec::new(), Vec::new(), RootMemo::default());
-    let mut listed = ListedCounts::default();
     for (path, root) in roots {
         let root = match root {
             Ok(root) => root,
@@ -91,10 +91,31 @@ pub fn judged<'a>(
             }
             judgment
         };
-        all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, &judgment, &mut listed, &mut notes) });
+        all.push(JudgedRoot { root: Some(root), outcome: by.outcome(path, root, &judgment, listed, &mut notes) });
     }
-    notes.extend(listed.notes());
     (all, notes)
+}
+
+/// What is left of the limits of a run, which may judge its root modules in groups.
+#[derive(Debug)]
+pub struct RunLimits {
+    /// How many more entries may be looked up in the history.
+    searches: Cell<usize>,
+    listed: ListedCounts,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self { searches: Cell::new(remedies::MOST_SEARCHES), listed: ListedCounts::default() }
+    }
+}
+
+impl RunLimits {
+    /// Notes on what is not listed.
+    pub fn notes(self) -> impl Iterator<Item = String> {
+        let left_out = self.listed.0.into_iter().filter(|(_, [_, left_out])| *left_out > 0);
+        left_out.map(|((rule, _), [_, left_out])| format!("{left_out} more findings of {} are not listed", rule.id()))
+    }
 }
 
 /// So many findings of a rule are listed, and at least one of each root module; the others are counted. A change of a few
@@ -102,7 +123,7 @@ pub fn judged<'a>(
 const MOST_LISTED: usize = 10_000;
 
 /// How many findings of a rule at a level there were, and how many of them are not listed.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct ListedCounts(BTreeMap<(Rule, Level), [usize; 2]>);
 
 impl ListedCounts {
@@ -122,11 +143,6 @@ impl ListedCounts {
         }
         listed
     }
-
-    fn notes(self) -> impl Iterator<Item = String> {
-        let left_out = self.0.into_iter().filter(|(_, [_, left_out])| *left_out > 0);
-        left_out.map(|((rule, _), [_, left_out])| format!("{left_out} more findings of {} are not listed", rule.id()))
-    }
 }
 
 /// The result for a root module, before its file names are changed for reports.
@@ -144,8 +160,7 @@ struct Judging<'a> {
     cache: &'a Cache,
     options: VerifyOptions,
     verdict: &'a TreeVerdict,
-    /// How many more entries may be looked up in the history.
-    searches: Cell<usize>,
+    searches: &'a Cell<usize>,
 }
 
 impl Judging<'_> {
@@ -211,7 +226,7 @@ fn judge(root: &GateRoot, by: &Judging<'_>) -> Judgment {
     let (verified, mut findings) = of_root(root, by);
     let name = root.settings().name();
     findings.retain(|finding| !by.verdict.explains(&name, finding.rule));
-    let findings = remedies::remedied(findings, root, by.known, &by.searches);
+    let findings = remedies::remedied(findings, root, by.known, by.searches);
     // For a doubtful release, and for a hash that no package has, the history of each lock file matters.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
     let in_doubt = in_doubt || findings.iter().any(|finding| remedies::refuted(finding).is_some());
