@@ -240,12 +240,13 @@ impl Base {
             && !self.touches_named(&places, directories)
     }
 
-    /// True if a file of configuration cannot be read by itself any more, wherever its bytes come from.
+    /// True if a file of configuration cannot be read by itself any more, wherever its bytes come from; or if git does not say what
+    /// it was.
     fn has_spoilt(&self, path: &RepoPath, dialect: Dialect) -> bool {
         let is_sound = |bytes: Option<Vec<u8>>| bytes.is_some_and(|bytes| is_sound_alone(path, bytes, dialect));
         let now = files::read(&self.top.join(&**path)).ok().flatten();
-        let before = || self.git.files_of(self.before.tree(), &[path]).ok().and_then(|mut texts| texts.pop()?);
-        !is_sound(now) && is_sound(before())
+        let before = || self.git.files_of(self.before.tree(), &[path]);
+        !is_sound(now) && before().map_or(true, |mut texts| is_sound(texts.pop().flatten()))
     }
 
     /// True if the change touches the files of some directories, or a path that they may name.
