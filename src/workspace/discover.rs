@@ -97,8 +97,9 @@ pub struct Search<'a> {
 
 /// Settings that no change can set.
 pub trait TrustedSettings: std::fmt::Debug + Sync {
-    /// Those for an absolute directory without symbolic links; `None` if the working tree's own apply.
-    fn of_directory(&self, directory: &Path) -> Option<Settings>;
+    /// Those for an absolute directory without symbolic links. Unreadable ones say nothing here, and are an error where a root
+    /// module is opened.
+    fn of_directory(&self, directory: &Path) -> Settings;
 }
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that no module of

@@ -194,7 +194,12 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 /// The settings of a directory in the working tree. Unreadable ones say nothing here, and are an error where a root module is
 /// opened.
 pub fn settings_at(directory: &Path) -> Settings {
-    settings_files(&WorkTree::of(directory), directory).unwrap_or_default()
+    own_settings(directory).unwrap_or_default()
+}
+
+/// The settings of a directory in the working tree.
+pub fn own_settings(directory: &Path) -> Result<Settings, Error> {
+    settings_files(&WorkTree::of(directory), directory)
 }
 
 /// All `.tflock.hcl` of a root module, inner ones over outer ones; `from` is the directory of the process.

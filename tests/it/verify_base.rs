@@ -249,6 +249,39 @@ fn the_tree_under_attack_does_not_verify_itself() {
     }
 }
 
+/// The working tree's own settings apply to findings about no root module too, such as those about the whole tree and about the lock
+/// file of a directory without configuration.
+#[test]
+fn approved_settings_apply_to_all_findings() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let lock = workspace.read(&format!("app/{LOCK}"));
+    workspace.write(&format!("bare/{LOCK}"), &lock);
+    workspace.write("bare/notes.txt", "no configuration\n");
+    commit(&workspace, "bare");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    std::fs::remove_file(workspace.path(&format!("bare/{LOCK}"))).unwrap();
+    workspace.write("shared/terraform.d/plugins/x", "");
+    let levels =
+        ["tracked-packages", "lock-file-removed"].map(|rule| format!("level \"{rule}\" {{\n  is = \"note\"\n}}\n"));
+    edit(&workspace, SETTINGS, |text| text.to_owned() + &levels.concat());
+    commit(&workspace, "levels");
+    let all = |more: &[&str]| {
+        workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]).chain(more))
+    };
+    let level = |run: &Run, rule: &str| {
+        let roots = run.json()["roots"].as_array().cloned().unwrap_or_default();
+        let mut findings = roots.iter().flat_map(|root| root["findings"].as_array().cloned().unwrap_or_default());
+        findings.find(|it| it["rule"] == rule).map(|it| it["level"].as_str().unwrap().to_owned())
+    };
+    for (more, code, expected) in [(&[][..], 3, "deny"), (&["--allow-trust-change"][..], 0, "note")] {
+        let run = all(more).ended_with(code);
+        for rule in ["tracked-packages", "lock-file-removed"] {
+            assert_eq!(level(&run, rule).as_deref(), Some(expected), "{rule}: {run}");
+        }
+    }
+}
+
 #[test]
 fn only_changes_are_queried() {
     let registry = honest();

@@ -81,8 +81,9 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         }
         _ => facts::of_names_in_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
     };
-    let stated = stated_missing(&targets, base.as_ref(), &of_work_tree, scope);
+    let (stated, unsettled) = stated_missing(&targets, base.as_ref(), &of_work_tree, scope);
     of_work_tree.extend(stated);
+    targets.outcomes.extend(unsettled);
     let missing = of_work_tree.iter().filter(|finding| finding.rule == Rule::LockFileMissing);
     let missing = missing.filter_map(|finding| finding.file.as_deref()).collect();
     targets.leave_out_units(&missing);
@@ -164,15 +165,31 @@ fn nothing_looked_at(outcome: &Outcome, skipped: usize, targets: &Targets<'_>) -
     "the configuration requires no provider, and there is no lock file".to_owned()
 }
 
-/// The findings about directories without a lock file for which the settings state a level; else a note counts them.
-fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding], scope: &Scope) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// The findings about directories without a lock file for which the settings state a level; else a note counts them. Also those
+/// whose settings cannot be read.
+fn stated_missing(
+    targets: &Targets<'_>,
+    base: Option<&Base>,
+    known: &[Finding],
+    scope: &Scope,
+) -> (Vec<Finding>, Vec<RootOutcome>) {
+    let (mut findings, mut unsettled) = (Vec::new(), Vec::new());
     for (shown, place) in targets.unlocked_places() {
         let file = shown.join(lockfile::FILE_NAME);
-        let is_known = known.iter().any(|it| it.rule == Rule::LockFileMissing && it.file.as_ref() == Some(&file));
-        let of_base = base.and_then(|base| base.settings(&worktree::absolute(place)).ok().flatten());
-        let settings = of_base.or_else(|| Some(root_settings(place, shown, scope).ok()?.settings));
-        let Some(settings) = settings.filter(|_| !is_known) else { continue };
+        if known.iter().any(|it| it.rule == Rule::LockFileMissing && it.file.as_ref() == Some(&file)) {
+            continue;
+        }
+        let settings = match base {
+            Some(base) => base.applied_settings(&worktree::absolute(place)),
+            None => root_settings(place, shown, scope).map(|root| root.settings),
+        };
+        let settings = match settings {
+            Ok(settings) => settings,
+            Err(error) => {
+                unsettled.push(RootOutcome::failed(shown, error));
+                continue;
+            }
+        };
         if settings.level(Rule::LockFileMissing.id()).is_some_and(|level| level > Level::Note) {
             let name = path::shown(shown);
             let message = format!("{name} has no dependency lock file, and the settings state a level for that");
@@ -192,7 +209,7 @@ fn stated_missing(targets: &Targets<'_>, base: Option<&Base>, known: &[Finding],
             findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
         }
     }
-    findings
+    (findings, unsettled)
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no
@@ -209,7 +226,10 @@ fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<
     targets.add(configured.into_iter().map(|lost| (lost.path, lost.place)));
     targets.leave_out(&without.iter().map(|lost| lost.place.clone()).collect());
     targets.outcomes.extend(without.into_iter().map(|lost| {
-        let settings = base.settings(&lost.place).ok().flatten().unwrap_or_default();
+        let settings = match base.applied_settings(&lost.place) {
+            Ok(settings) => settings,
+            Err(error) => return RootOutcome::failed(lost.path, error),
+        };
         let findings =
             Completion::checking(&settings, scope.environment.now).complete_all(vec![lost.finding(&base.compared())]);
         RootOutcome { path: lost.path, body: Ok(Body::Verified(verified(base))), findings }

@@ -38,7 +38,7 @@ impl<'a> UnitReader<'a> {
     }
 
     fn settings(&self, directory: &Path) -> Settings {
-        let trusted = self.search.trusted.and_then(|trusted| trusted.of_directory(&worktree::absolute(directory)));
+        let trusted = self.search.trusted.map(|trusted| trusted.of_directory(&worktree::absolute(directory)));
         trusted.unwrap_or_else(|| settings_at(directory))
     }
 }

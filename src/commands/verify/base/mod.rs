@@ -35,7 +35,7 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
 use crate::workspace::discover::TrustedSettings;
 use crate::workspace::ignored::{self, IgnoredLockFile};
-use crate::workspace::{Exclusions, RunSettings, Scope, existing_directory};
+use crate::workspace::{Exclusions, RunSettings, Scope, existing_directory, own_settings};
 use removed::Removed;
 use snapshot::{FirstSeen, Snapshot, TwoCommits, git_error, may_differ};
 
@@ -77,8 +77,8 @@ pub struct Base {
 }
 
 impl TrustedSettings for Base {
-    fn of_directory(&self, directory: &Path) -> Option<Settings> {
-        self.settings(directory).ok().flatten()
+    fn of_directory(&self, directory: &Path) -> Settings {
+        self.applied_settings(directory).unwrap_or_default()
     }
 }
 
@@ -218,6 +218,11 @@ impl Base {
         let of_removed =
             self.removed_settings.get_or_init(|| self.trusted.strictest(&self.removed.directories)).clone()?;
         Ok(Some(of_removed.map_or(own.clone(), |other| own.and_stricter(&other))))
+    }
+
+    /// The settings that apply to a directory, by its path without symbolic links: the trusted ones, or the working tree's own.
+    pub fn applied_settings(&self, directory: &Path) -> Result<Settings, Error> {
+        self.settings(directory)?.map_or_else(|| own_settings(directory), Ok)
     }
 
     /// The texts of the lock files that the change touches, as they were and as they are, by path. Those that cannot be read are left
@@ -461,7 +466,7 @@ impl Base {
 
     /// The settings for findings about the working tree as a whole.
     pub fn top_settings(&self) -> Result<Settings, Error> {
-        self.trusted.effective("")
+        if self.options.trust_change_allowed { own_settings(&self.top) } else { self.trusted.effective("") }
     }
 
     /// A path without symbolic links, relative to the top.

@@ -21,7 +21,7 @@ use crate::parallel::{self, locked};
 use crate::path::{RepoPath, lexical, shown};
 use crate::redact;
 use crate::terragrunt::{Influence, literal_source};
-use crate::workspace::{Readings, settings_at, tool_of_new, tools, unit_options};
+use crate::workspace::{Readings, tool_of_new, tools, unit_options};
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -374,15 +374,12 @@ impl<'b> UnitsBefore<'b> {
 
     /// How a unit is read, also one that is no root module.
     fn options_of(&self, way: &RepoPath, root: Option<&GateRoot>) -> UnitOptions {
-        let settings = self.base.settings(&self.base.top.join(&**way)).ok().flatten();
-        match (root, settings) {
-            (Some(root), _) => root.settings().unit_options(),
-            (None, settings) => {
-                let readings = Readings::default().for_roots(self.ways().len());
-                let settings = settings.unwrap_or_else(|| settings_at(&self.base.top.join(&**way)));
-                unit_options(&settings, &ModuleAccess::default(), &readings)
-            }
+        if let Some(root) = root {
+            return root.settings().unit_options();
         }
+        let readings = Readings::default().for_roots(self.ways().len());
+        let settings = self.base.applied_settings(&self.base.top.join(&**way)).unwrap_or_default();
+        unit_options(&settings, &ModuleAccess::default(), &readings)
     }
 
     fn lost_at(&self, way: &RepoPath, root: Option<&GateRoot>) -> Option<Finding> {
