@@ -97,7 +97,8 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         Ok(Body::Entries(entries))
     });
     let outcome = targets.outcome_of_each("list", &roots, bodies);
-    let notes = without_lock(&targets).into_iter().chain(unknown(&unread, outcome.many)).collect();
+    let unknown = not_read("it is unknown which entries are required", &unread, outcome.many);
+    let notes = without_lock(&targets).into_iter().chain(unknown).collect();
     Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
 }
 
@@ -118,8 +119,8 @@ fn without_lock(targets: &Targets<'_>) -> Option<Step> {
     })
 }
 
-/// Names the root modules of which it is unknown what they require.
-fn unknown(unread: &[(PathBuf, String)], many: bool) -> Option<Step> {
+/// Names the root modules of which not all is read, each with the reason; `effect` is what follows.
+pub(super) fn not_read(effect: &str, unread: &[(PathBuf, String)], many: bool) -> Option<Step> {
     let (path, reason) = unread.first()?;
     let name = if path.as_os_str().is_empty() { ".".into() } else { shown(path) };
     let place = match unread.len() {
@@ -127,11 +128,7 @@ fn unknown(unread: &[(PathBuf, String)], many: bool) -> Option<Step> {
         1 => format!(" in {name}"),
         count => format!(" in {count} root modules, such as {name}"),
     };
-    Some(step!(
-        "it is unknown which entries are required{}: {}; `tflock why` shows all that is not read",
-        place,
-        reason
-    ))
+    Some(step!("{}{}: {}; `tflock why` shows all that is not read", effect, place, reason))
 }
 
 pub(super) fn not_locked(text: &str) -> Error {

@@ -1,12 +1,13 @@
 //! `sbom`: lists the providers and modules of root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Services;
 use super::audit::programs::{self, Locked, Programs, WantedPrograms, is_reported, notes_of_old_layouts};
+use super::list::not_read;
 use super::shared::options::{Packages, Within, bytes, platform};
 use super::shared::rules::RuleBook;
 use super::shared::sources::PackageSources;
@@ -121,6 +122,9 @@ pub fn sbom(args: &SbomArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         });
     }
     notes.extend(notes_of_old_layouts(&programs));
+    let partly: Vec<(PathBuf, String)> =
+        opened.iter().filter_map(|root| Some((root.settings.name(), root.unread_reason()?))).collect();
+    notes.extend(not_read("the inventory may lack modules", &partly, args.recursive));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let mut outcome = Outcome::of_body("sbom", Body::Sbom(Arc::new(inventory)));
     for root in &failed {

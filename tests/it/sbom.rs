@@ -88,6 +88,22 @@ fn an_inventory_needs_no_request() {
     assert_eq!(registry.downloads("acme/widget"), 0);
 }
 
+/// What is not read may call modules: the document does not show that it lacks them.
+#[test]
+fn modules_that_are_not_read_are_noted() {
+    let registry = registry();
+    let workspace = locked(&registry);
+    let noted = |args: &[&str]| {
+        let run = workspace.tflock(&registry, args).ended_with(0);
+        run.stderr.contains("the inventory may lack modules")
+    };
+    assert!(!noted(&["sbom"]));
+    workspace.write("net/more.tf", "module \"far\" {\n  source = \"acme/far/lab\"\n}\n");
+    assert!(noted(&["sbom"]) && noted(&["sbom", "-r"]));
+    workspace.write("net/more.tf", "module {\n");
+    assert!(noted(&["sbom"]));
+}
+
 #[test]
 fn the_inside_of_a_provider_is_listed() {
     let registry = registry();
