@@ -200,6 +200,23 @@ fn the_trust_file_is_spoken_of_by_the_same_names() {
     assert!(run.stderr.contains("is not denied"), "{run}");
 }
 
+/// The local name is one of the configuration: where that cannot be read, no other provider is taken for it.
+#[test]
+fn a_bare_name_needs_configuration_that_can_be_read() {
+    let registry = registry();
+    let source = format!("{}/acme/widget", registry.host());
+    let main = format!("terraform {{\n  required_providers {{\n    null = {{ source = \"{source}\" }}\n  }}\n}}\n");
+    let workspace = Workspace::with_files(&[("main.tf", &main), ("wrong.tf", "module {\n")]);
+    let key = "A".repeat(40);
+    let add = |name: &str, code| workspace.tflock(&registry, ["trust", "add", name, &key]).ended_with(code);
+    let run = add("null", 2);
+    assert!(run.stderr.contains("wrong.tf") && !workspace.path(".tflock.trust.hcl").exists(), "{run}");
+    add(&source, 0);
+    std::fs::remove_file(workspace.path("wrong.tf")).unwrap();
+    let other = workspace.tflock(&registry, ["trust", "list", "null"]).ended_with(0);
+    assert!(other.stdout.contains("acme/widget"), "{other}");
+}
+
 #[test]
 fn one_lock_file_that_cannot_be_read_does_not_stop_the_others() {
     let registry = registry();

@@ -128,16 +128,19 @@ fn act(
     Ok(Outcome { notes: notes.into(), ..Outcome::of_roots("trust", vec![root]) })
 }
 
+const BY_ADDRESS: &str = "name the provider by its address: namespace/type, or host/namespace/type";
+
 /// Resolves a text: a pattern or an address, a local name of the root module, or a type that only one provider of the
 /// root module, the trust file or its lock files has.
 fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
     if text.contains('/') || text.contains('*') {
         return pattern(text, settings.dialect);
     }
-    // An unreadable root module gives no local names, but an address needs none.
-    let root = Root::open(settings, Reading::LENIENT).and_then(Root::whole);
-    if let Some(addr) = root.ok().filter(|root| root.names().knows(text)).map(|root| root.names().resolve(text)) {
-        return addr.map(AddrPattern::from);
+    // What cannot be read may give the name to a provider of any namespace.
+    let root = Root::open(settings, Reading { required: false, ..Reading::LENIENT }).and_then(Root::whole);
+    let root = root.map_err(|error| error.hint(BY_ADDRESS))?;
+    if root.names().knows(text) {
+        return root.names().resolve(text).map(AddrPattern::from);
     }
     let full = pattern(text, settings.dialect)?;
     if pins.providers.contains_key(&full) {
@@ -158,7 +161,7 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
             let near = near(&full, pins).into_iter().map(Step::meant);
             let mut error = Error::new(ErrorKind::Usage, message).hints(near);
             if error.hints.is_empty() {
-                error = error.hint("name one that is new by its address: namespace/type, or host/namespace/type");
+                error = error.hint(format!("if it is new, {BY_ADDRESS}"));
             }
             Err(match ProviderAddr::parse(text, settings.dialect) {
                 Ok(addr) => error.about(addr),
