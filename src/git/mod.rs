@@ -306,6 +306,9 @@ impl From<GitError> for Error {
             GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => mapped.hint(step!(
                 "`git config --global --add safe.directory DIR`, where the checkout belongs to another user"
             )),
+            GitError::NoWorkTree { directory, .. } if worktree::top(&directory).is_some() => {
+                mapped.hint(step!("repair `.git` there: `git status` must work"))
+            }
             GitError::NoWorkTree { .. } => mapped.hint("name a directory of the working tree with `-C DIR`"),
             GitError::OtherRepository { .. } => {
                 mapped.hint(step!("repair `.git` there: `git status` must name the same working tree"))

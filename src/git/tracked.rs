@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::changes::{ChangedFiles, ListedFiles};
 use super::objects::escaped;
-use super::{FileKind, Git, Running};
+use super::{FileKind, Git, GitError, Running};
 use crate::config::suffixes;
 use crate::lockfile;
 use crate::parallel::locked;
@@ -16,7 +16,8 @@ use crate::trust::pins;
 
 #[derive(Debug, Default)]
 pub struct TrackedFiles {
-    known: Mutex<BTreeMap<PathBuf, Arc<TrackedPaths>>>,
+    /// By the top of a working tree; or why git does not say what it tracks there.
+    known: Mutex<BTreeMap<PathBuf, Result<Arc<TrackedPaths>, GitError>>>,
 }
 
 #[derive(Debug, Default)]
@@ -42,52 +43,53 @@ impl TrackedFiles {
     /// With what is known of one working tree already.
     pub fn of(changes: &ChangedFiles) -> Self {
         let listing = TrackedPaths::of(changes.top(), &changes.tracked);
-        Self { known: Mutex::new([(changes.top().to_owned(), Arc::new(listing))].into()) }
+        Self { known: Mutex::new([(changes.top().to_owned(), Ok(Arc::new(listing)))].into()) }
     }
 
-    /// The folders of packages of a root module; empty without git or a working tree.
-    pub fn packages(&self, root: &Path) -> Vec<TrackedFolder> {
+    /// The folders of packages of a root module; empty without a working tree.
+    pub fn packages(&self, root: &Path) -> Result<Vec<TrackedFolder>, GitError> {
         let place = worktree::absolute(root);
-        let Some(top) = worktree::top(&place) else { return Vec::new() };
-        let Some(way) = RepoPath::below(&top, &place) else { return Vec::new() };
-        self.listing(&top).packages.get(&*folded(&way)).cloned().unwrap_or_default()
+        let Some(top) = worktree::top(&place) else { return Ok(Vec::new()) };
+        let Some(way) = RepoPath::below(&top, &place) else { return Ok(Vec::new()) };
+        Ok(self.listing(&top)?.packages.get(&*folded(&way)).cloned().unwrap_or_default())
     }
 
     /// The first path that git tracks at or below a place or on the way to it, in any spelling, in the working trees that it is
     /// in. No link of these may be on the way.
-    pub fn first_at(&self, place: &Path) -> Option<TrackedFolder> {
+    pub fn first_at(&self, place: &Path) -> Result<Option<TrackedFolder>, GitError> {
         let place = worktree::real_path(place);
-        worktree::tops(&place).into_iter().find_map(|top| self.first_in(&top, &place))
+        let mut in_each = worktree::tops(&place).into_iter().map(|top| self.first_in(&top, &place));
+        in_each.find_map(Result::transpose).transpose()
     }
 
-    fn first_in(&self, top: &Path, place: &Path) -> Option<TrackedFolder> {
-        let way = RepoPath::below(top, place)?;
-        let listing = self.listing(top);
+    fn first_in(&self, top: &Path, place: &Path) -> Result<Option<TrackedFolder>, GitError> {
+        let Some(way) = RepoPath::below(top, place) else { return Ok(None) };
+        let listing = self.listing(top)?;
         let (own, paths) = (folded(&way).into_owned(), listing.folded());
         let is_below =
             |path: &str| path.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let on_the_way = own.match_indices('/').find_map(|(at, _)| paths.get(&own[..at]));
         let mut from_it = paths.range(own.clone()..).take_while(|(path, _)| path.starts_with(&own));
-        let first = on_the_way.or_else(|| from_it.find(|(path, _)| is_below(path)).map(|(_, first)| first))?;
-        Some(TrackedFolder { path: way, first: first.clone(), is_plain: true })
+        let first = on_the_way.or_else(|| from_it.find(|(path, _)| is_below(path)).map(|(_, first)| first));
+        Ok(first.map(|first| TrackedFolder { path: way, first: first.clone(), is_plain: true }))
     }
 
     /// Passes the paths of a working tree to a function, by its top.
-    pub fn with_paths<T>(&self, top: &Path, read: impl FnOnce(&[RepoPath]) -> T) -> T {
-        read(&self.listing(top).paths)
+    pub fn with_paths<T>(&self, top: &Path, read: impl FnOnce(&[RepoPath]) -> T) -> Result<T, GitError> {
+        Ok(read(&self.listing(top)?.paths))
     }
 
-    fn listing(&self, top: &Path) -> Arc<TrackedPaths> {
+    fn listing(&self, top: &Path) -> Result<Arc<TrackedPaths>, GitError> {
         let mut known = locked(&self.known);
-        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(TrackedPaths::ask(top).unwrap_or_default())))
+        known.entry(top.to_owned()).or_insert_with(|| TrackedPaths::ask(top).map(Arc::new)).clone()
     }
 }
 
 impl TrackedPaths {
-    fn ask(top: &Path) -> Option<Self> {
-        let answer = Git::open(top).ok()?.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"]).ok()?;
-        let tracked = ListedFiles::of(&answer).tracked.into_iter();
-        Some(Self::of(top, &tracked.map(|(path, (kind, ..))| (path, kind)).collect()))
+    fn ask(top: &Path) -> Result<Self, GitError> {
+        let answer = Git::open(top)?.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"])?;
+        let tracked = ListedFiles::of(&answer.checked("ls-files")?).tracked.into_iter();
+        Ok(Self::of(top, &tracked.map(|(path, (kind, ..))| (path, kind)).collect()))
     }
 
     fn of(top: &Path, tracked: &BTreeMap<RepoPath, FileKind>) -> Self {
@@ -265,7 +267,7 @@ mod tests {
             assert!(output.status.success());
         };
         let packages = |files: &TrackedFiles, directory: &str| -> Vec<(String, String, bool)> {
-            let found = files.packages(&root.join(directory)).into_iter();
+            let found = files.packages(&root.join(directory)).unwrap().into_iter();
             found.map(|it| (it.path.to_string(), it.first.to_string(), it.is_plain)).collect()
         };
         let row = |path: &str, first: &str, is_plain| (path.to_owned(), first.to_owned(), is_plain);
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(packages(&all, "c"), []);
         assert_eq!(packages(&all, "d"), [row("d/Terraform.D/Plugins", "d/Terraform.D/Plugins/y", false)]);
         assert_eq!((packages(&all, "").len(), packages(&all, "e").len()), (2, 0));
-        let first = |place: &str| all.first_at(&root.join(place)).map(|it| it.first.to_string());
+        let first = |place: &str| all.first_at(&root.join(place)).unwrap().map(|it| it.first.to_string());
         for (place, expected) in [
             ("e", Some("e/y")),
             ("E", Some("e/y")),
@@ -303,6 +305,11 @@ mod tests {
         ] {
             assert_eq!(first(place).as_deref(), expected, "{place}");
         }
+        // Where git gives no answer, that is none.
+        std::fs::write(root.join(".git/index"), "no index").unwrap();
+        let unknown = TrackedFiles::default();
+        assert!(unknown.packages(&root.join("a")).is_err() && unknown.first_at(&root.join("a")).is_err());
+        assert!(unknown.with_paths(root, <[RepoPath]>::len).is_err());
     }
 }
 

@@ -174,6 +174,12 @@ fn installed_and_tracked_packages_are_looked_at() {
     workspace.git(["add", "--force", "terraform.d"]);
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into());
+    // Without git that is unknown.
+    let workspace = workspace.env("PATH", "/nowhere");
+    let run = verify(&workspace, &registry, &["--offline"]).ended_with(4);
+    assert!(run.json()["inconclusive"].to_string().contains("cannot start git"), "{run}");
+    let run = verify(&workspace, &registry, &["--offline", "--inconclusive", "warn"]).ended_with(0);
+    assert!(run.stderr.contains("cannot start git"), "{run}");
 }
 
 /// Where `init` installs is another version than is locked; plugin caches have what they like.

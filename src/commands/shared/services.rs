@@ -98,7 +98,7 @@ pub(crate) fn package_store(scope: &Scope, directories: &[PathBuf]) -> Result<Pa
     }
     // Stored packages are hashed before use, so a change in the working tree cannot forge them.
     let is_ignored = |tree: &Path, place: &Path| {
-        let is_tracked = TrackedFiles::default().first_at(place).is_some();
+        let is_tracked = TrackedFiles::default().first_at(place).map_or(true, |first| first.is_some());
         !is_tracked && Git::open(tree).is_ok_and(|git| git.is_ignored(&place.join("x")))
     };
     let hint = "set TFLOCK_CACHE_DIR to a directory of your own outside of the working tree, or to one in it that git ignores and in which it tracks nothing";

@@ -20,7 +20,7 @@ use crate::git::TrackedFiles;
 use crate::hash::archive::Threads;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile, LockName};
-use crate::path::{ambiguous_names, worktree};
+use crate::path::{RepoPath, ambiguous_names, worktree};
 use crate::platform::Platform;
 use crate::query::Session;
 use crate::query::question::{Depth, Explain, Goal, Query};
@@ -285,7 +285,9 @@ pub(super) fn of_names_in_trees(
     let trees = judged.chain(started).filter(|(top, _)| seen.insert(top.clone()));
     let of_one = |(top, settings): (PathBuf, &Settings)| {
         let completion = Completion::checking(settings, now);
-        tracked.with_paths(&top, |paths| completion.complete_all(of_names(paths.iter().map(|path| &**path))))
+        let of_paths = |paths: &[RepoPath]| completion.complete_all(of_names(paths.iter().map(|path| &**path)));
+        // If git gives no answer in a working tree, its root modules are inconclusive.
+        tracked.with_paths(&top, of_paths).unwrap_or_default()
     };
     trees.flat_map(of_one).collect()
 }

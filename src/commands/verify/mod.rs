@@ -42,7 +42,7 @@ use base::BaseOptions;
 use root::RootMemo;
 
 pub use fix::verify;
-pub use root::{GateRoot, GateRoots, tracked_packages};
+pub use root::{GateRoot, GateRoots, tracked_packages, unknown_tracked};
 pub use tree::TreeVerdict;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

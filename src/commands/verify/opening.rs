@@ -69,14 +69,22 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
     let tracked = changes.map(TrackedFiles::of).unwrap_or_default();
     // With a base, links and submodules are findings of the working tree, even unchanged ones.
     let listed = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
-    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(listed).collect::<Vec<_>>();
     let open = |path: &Path, (settings, own): RootSettled| {
         let pins = pins.get(&settings.trust).cloned().flatten();
         let root = root::read(&settings)?;
         let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
         let ignored = targets.beside.ignored.get(path).cloned().or_else(|| base?.ignored(&settings));
-        let under = Circumstances { pins, was_unreadable, tool_changed: own != settings.dialect, ignored };
-        Ok(GateRoot::of(root, under, &packages(&settings), targets.beside.unread_caller.as_deref()))
+        let (packages, unknown_tracked) = match tracked.packages(&settings.root) {
+            Ok(packages) => (packages.into_iter().filter(listed).collect(), None),
+            Err(error) => {
+                // Inconclusive: the rest is judged all the same.
+                let error = Error { kind: ErrorKind::Unavailable, ..root::unknown_tracked(error) };
+                (Vec::new(), Some(error))
+            }
+        };
+        let tool_changed = own != settings.dialect;
+        let under = Circumstances { pins, was_unreadable, tool_changed, ignored, unknown_tracked };
+        Ok(GateRoot::of(root, under, &packages, targets.beside.unread_caller.as_deref()))
     };
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| {
         let root = settings.and_then(|settings| open(&path, settings));

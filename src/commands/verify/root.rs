@@ -16,7 +16,7 @@ use crate::disk::files;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, file_from, tree_of_unread};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Position, Rule};
-use crate::git::TrackedFolder;
+use crate::git::{GitError, TrackedFolder};
 use crate::lockfile::{self, LockEntry, LockFile, LockName, Spans};
 use crate::path::{RepoPath, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
@@ -55,6 +55,8 @@ pub struct Circumstances {
     pub tool_changed: bool,
     /// How Git ignores the lock file, if it does: then a clone does not have it.
     pub ignored: Option<IgnoredLockFile>,
+    /// Why it is not known which packages Git tracks, if so.
+    pub unknown_tracked: Option<Error>,
 }
 
 /// What sources say about a root module, beyond its releases.
@@ -299,7 +301,7 @@ impl GateRoot {
         }
         let tree = self.root.tree.as_ref();
         let alone = tree.is_none_or(|tree| tree.module_lock.is_none() && tree.missing.is_empty());
-        let alone = alone && self.unread().is_none() && self.change.is_none();
+        let alone = alone && self.unread().is_none() && self.change.is_none() && self.under.unknown_tracked.is_none();
         alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
     }
 
@@ -380,7 +382,8 @@ impl GateRoot {
         }
     }
 
-    /// The modules with unknown requirements: missing ones, and those that could not be checked.
+    /// The modules with unknown requirements: missing ones, and those that could not be checked. Also that it is not known what Git
+    /// tracks.
     pub(super) fn unknown_tree(&self) -> Verified {
         // A module that differs from its lock is a finding instead.
         let is_known = |module: &MissingModule| !module.is_refuted();
@@ -389,7 +392,8 @@ impl GateRoot {
         let unasked = self.locked_modules().map(|modules| modules.unanswered()).unwrap_or_default();
         let unseen = self.change.iter().filter_map(|change| change.unseen.as_ref());
         let unseen = unseen.map(|error| Unanswered { error: error.clone(), changed: true });
-        Verified { inconclusive: errors.chain(unasked).chain(unseen).collect(), ..Verified::default() }
+        let unknown = self.under.unknown_tracked.clone().map(|error| Unanswered { error, changed: false });
+        Verified { inconclusive: errors.chain(unasked).chain(unseen).chain(unknown).collect(), ..Verified::default() }
     }
 
     /// That nothing of the lock file was read, which no level of its errors changes.
@@ -508,6 +512,13 @@ fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
         Some(Finding::new(Rule::HostNotAllowed, message).in_file(&*call.place.file).at(call.place.position))
     };
     tree.remote_modules.iter().filter_map(finding).collect()
+}
+
+/// The error where Git does not say which packages it tracks.
+pub fn unknown_tracked(error: GitError) -> Error {
+    let error = Error::from(error);
+    let message = format!("it is unknown whether git tracks packages that are installed from here: {}", error.message);
+    Error { message, ..error }
 }
 
 pub fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> Vec<Finding> {
