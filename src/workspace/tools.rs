@@ -80,7 +80,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let unit = folder.path().join("live/a");
         std::fs::create_dir_all(&unit).unwrap();
-        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        let git = std::process::Command::new("git").arg("-C").arg(folder.path()).args(["init", "--quiet"]).status();
+        assert!(git.unwrap().success());
         let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
         write(".terraform-version", "1.11.4");
         assert_eq!(of_unit(&unit, &UnitOptions::default()), None);

@@ -11,10 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::disk::files;
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::parallel::locked;
 use crate::path::links::{self, FileRefusal};
-use crate::path::{RepoPath, folded_name};
+use crate::path::{RepoPath, folded_name, worktree};
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
 /// Directories that are no part of a repository.
@@ -39,8 +39,8 @@ struct Repository {
     top: PathBuf,
     /// The top as units name it.
     top_path: String,
-    /// What git tracks or would track; `None` outside of git.
-    list: Option<HashSet<String>>,
+    /// What git tracks or would track; `None` outside of git. Else why it does not say that.
+    list: Result<Option<HashSet<String>>, GitError>,
     texts: Mutex<HashMap<String, Found<Arc<[u8]>>>>,
     directories: Mutex<HashMap<String, Found<bool>>>,
 }
@@ -57,7 +57,8 @@ fn once<T: Clone>(known: &Mutex<HashMap<String, Found<T>>>, path: &str, look: im
 
 impl Repository {
     fn open(top: &Path) -> Self {
-        let list = Git::open(top).ok().and_then(|git| git.repository_files().ok());
+        let files = || Git::open(top)?.repository_files();
+        let list = worktree::top(top).map(|_| files()).transpose();
         let (top, top_path) = (top.to_owned(), path_of(top));
         Self { top, top_path, list, texts: Mutex::default(), directories: Mutex::default() }
     }
@@ -77,18 +78,23 @@ impl Repository {
         part_of(&self.top, place_below(&self.top, &self.top_path, path).ok_or(OUTSIDE_OF_TREE)?)
     }
 
-    /// True for what is no part of the repository.
-    fn is_ignored(&self, place: &Path) -> bool {
-        self.list.as_ref().is_some_and(|files| {
-            let real = links::resolve(place).unwrap_or_else(|_| place.to_owned());
-            RepoPath::below(&self.top, &real).is_none_or(|path| !files.contains(&*path))
-        })
+    /// What was found at a place, if that is a part of the repository; else why that is not so or not known.
+    fn part<T>(&self, place: &Path, found: T) -> Found<T> {
+        let files = match &self.list {
+            Ok(None) => return Found::Is(found),
+            Ok(Some(files)) => files,
+            Err(error) => return Found::Denied(format!("which git may ignore ({error})")),
+        };
+        let real = links::resolve(place).unwrap_or_else(|_| place.to_owned());
+        match RepoPath::below(&self.top, &real) {
+            Some(path) if files.contains(&*path) => Found::Is(found),
+            _ => Found::Denied("which git ignores".to_owned()),
+        }
     }
 
     fn text_at(&self, place: &Path) -> Found<Arc<[u8]>> {
         match files::read(place) {
-            Ok(Some(_)) if self.is_ignored(place) => ignored(),
-            Ok(Some(bytes)) => Found::Is(bytes.into()),
+            Ok(Some(bytes)) => self.part(place, bytes.into()),
             Ok(None) => Found::Missing,
             Err(error) => absent(&error),
         }
@@ -97,8 +103,7 @@ impl Repository {
     fn directory_at(&self, place: &Path) -> Found<bool> {
         match links::resolve(place).and_then(std::fs::metadata) {
             Ok(meta) if meta.is_dir() => Found::Is(true),
-            Ok(_) if self.is_ignored(place) => ignored(),
-            Ok(_) => Found::Is(false),
+            Ok(_) => self.part(place, false),
             Err(error) => absent(&error),
         }
     }
@@ -195,10 +200,6 @@ pub(super) fn part_of(top: &Path, path: PathBuf) -> Result<PathBuf, String> {
     }
 }
 
-fn ignored<T>() -> Found<T> {
-    Found::Denied("which git ignores".to_owned())
-}
-
 /// What an error says of a path.
 fn absent<T>(error: &io::Error) -> Found<T> {
     match (error.kind(), FileRefusal::of(error)) {
@@ -254,6 +255,19 @@ impl Files for UnitFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::canonical;
+
+    #[test]
+    fn a_failure_of_git_is_no_tree_without_git() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = canonical(folder.path()).unwrap();
+        std::fs::write(top.join("a.hcl"), "").unwrap();
+        let read = || Repository::open(&top).read(&path_of(&top.join("a.hcl")));
+        assert!(matches!(read(), Found::Is(_)));
+        // The directory of no repository.
+        std::fs::create_dir(top.join(".git")).unwrap();
+        assert!(matches!(read(), Found::Denied(_)));
+    }
 
     #[test]
     fn places_have_one_name_on_every_system() {
