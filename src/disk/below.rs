@@ -147,6 +147,8 @@ pub struct Calls {
     pub configures_providers: bool,
     /// True if it may call any directory, since its sources are not read.
     pub has_unread_sources: bool,
+    /// True if a file cannot be read, which is an error where this is a root module.
+    pub has_errors: bool,
     /// The files that a unit includes.
     pub included: Vec<PathBuf>,
     /// What a unit refers to, if it names a module or includes a file, or has configuration of its own.
@@ -162,7 +164,14 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
     };
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
-        let Ok(Some(bytes)) = files::read(&path) else { continue };
+        let bytes = match files::read(&path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => continue,
+            Err(_) => {
+                calls.has_errors = true;
+                continue;
+            }
+        };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         calls.configures_providers |= text.lines().any(|line| line.starts_with("provider \""));
         let words = if is_stack { ["component", "stack"].as_slice() } else { &["module", "backend", "cloud"] };
@@ -172,7 +181,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
         let file = SourceFile { path: PathBuf::from(name), text };
         // OpenTofu takes whatever Terraform takes, where only calls count.
         let Ok(module) = Module::decode_as(place.kind.unwrap_or_default(), &[file], &[], Dialect::OpenTofu) else {
-            calls.has_unread_sources |= is_stack;
+            calls.has_errors = true;
             continue;
         };
         calls.has_backend |= module.backend.is_some();
@@ -184,7 +193,10 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
                 // What the file says by itself.
                 Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Source, &surroundings) {
                     Ok(Some(source)) => source,
-                    _ => continue,
+                    _ => {
+                        calls.has_unread_sources = true;
+                        continue;
+                    }
                 },
                 None => continue,
             };
@@ -195,6 +207,7 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
             }
         }
     }
+    calls.has_unread_sources |= calls.has_errors;
     calls
 }
 
@@ -302,5 +315,22 @@ mod calls_tests {
         let found = calls(folder.path(), &place, &UnitOptions::default());
         assert_eq!(found.local_modules, [Path::new("modules/a"), Path::new("env/prod/b")]);
         assert!(found.has_backend);
+        write("env/prod/computed.tofu", "module \"c\" {\n  source = var.unknown\n}\n");
+        std::fs::create_dir(folder.path().join("env/prod/directory.tf")).unwrap();
+        let of = |name: &str| {
+            let place = SurveyedDirectory { configuration: vec![name.to_owned()], ..place.clone() };
+            let found = calls(folder.path(), &place, &UnitOptions::default());
+            (found.has_unread_sources, found.has_errors)
+        };
+        for (name, expected) in [
+            ("main.tf", (false, false)),
+            ("other.tf", (false, false)),
+            ("removed.tf", (false, false)),
+            ("wrong.tf", (true, true)),
+            ("directory.tf", (true, true)),
+            ("computed.tofu", (true, false)),
+        ] {
+            assert_eq!(of(name), expected, "{name}");
+        }
     }
 }

@@ -61,8 +61,8 @@ pub struct FoundBeside {
     pub unlocked_units: UnlockedUnits,
     /// The lock files that Git ignores, or would ignore, so they count as missing.
     pub ignored: IgnoredLockFiles,
-    /// The first directory whose sources are not read, so it may call any other, as far as that matters.
-    pub unread_caller: Option<PathBuf>,
+    /// The directories whose sources are not read, so each may call any other, as far as that matters.
+    pub unread_callers: BTreeSet<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
 }
@@ -74,9 +74,14 @@ impl FoundBeside {
         self.kinds.extend(other.kinds.into_iter().map(|(path, kind)| (shown(&path), kind)));
         self.withheld.extend(other.withheld.iter().map(|path| shown(path)));
         self.ignored.extend(other.ignored.into_iter().map(|(path, file)| (shown(&path), file)));
-        self.unread_caller = self.unread_caller.take().or(other.unread_caller.map(|path| shown(&path)));
+        self.unread_callers.extend(other.unread_callers.iter().map(|path| shown(path)));
         self.excluded += other.excluded;
         self.unlocked_units.add(other.unlocked_units, shown);
+    }
+
+    /// The first other directory that may call a directory, since its sources are not read.
+    pub fn unread_caller_of(&self, directory: &Path) -> Option<&Path> {
+        self.unread_callers.iter().map(PathBuf::as_path).find(|caller| *caller != directory)
     }
 }
 
@@ -108,9 +113,9 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let survey = below::survey(start, search.changes)?;
     let is_unit = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
     // Unless it is looked at, its source may name any directory.
-    let unread_caller = survey.places.iter().find(is_unit).map(|place| place.path.clone());
+    let unread_callers = survey.places.iter().filter(is_unit).map(|place| place.path.clone()).collect();
     let mut found = Discovered::default();
-    let mut beside = FoundBeside { unread_caller, ..FoundBeside::default() };
+    let mut beside = FoundBeside { unread_callers, ..FoundBeside::default() };
     let units = UnitReader::of(search);
     let (locked, others): (Vec<_>, Vec<_>) = survey.places.into_iter().partition(SurveyedDirectory::has_lock);
     let has_ordinary = |place: &&SurveyedDirectory| place.locks.contains(&LockName::default());
@@ -137,13 +142,14 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         if !candidates.is_empty() || others.iter().zip(&their_calls).any(has_locked_below) {
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let Called { modules, included: of_all, unread_caller } =
+            let Called { modules, included: of_all, unread } =
                 called(start, (&locked, &others), &their_calls, (create, &units));
-            included = of_all;
+            (included, beside.unread_callers) = (of_all, unread);
             let mut uses = ProviderUse::default();
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
-                if create && unread_caller.is_some() && place.kind == Some(RootKind::Module) {
+                let may_be_called = !calls.has_errors && beside.unread_caller_of(&path).is_some();
+                if create && may_be_called && place.kind == Some(RootKind::Module) {
                     beside.withheld.push(path);
                 } else if place.kind == Some(RootKind::Unit) && !is_of_its_own(place, calls, &included) {
                     // It is a part of other units.
@@ -153,7 +159,6 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
                     if calls.has_backend { &mut without_lock } else { &mut beside.like_roots }.push(path);
                 }
             }
-            beside.unread_caller = unread_caller;
         }
         let get_none = others
             .iter()

@@ -158,11 +158,11 @@ impl<'a> Targets<'a> {
                 self.paths.push(shown);
             }
         }
-        let level = if beside.unread_caller.is_some() { Level::Warn } else { Level::Deny };
         self.beside.add(found.beside, |path| at(&prefix, path));
         self.outcomes.extend(found.without_lock.iter().map(|path| {
             let path = at(&prefix, path);
             let ignored = self.beside.ignored.get(&path);
+            let level = if self.beside.unread_caller_of(&path).is_some() { Level::Warn } else { Level::Deny };
             without_lock(path, level, ignored)
         }));
         self.unlocked = unlocked;

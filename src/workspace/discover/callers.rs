@@ -49,7 +49,8 @@ pub(super) struct Called {
     pub(super) modules: BTreeSet<PathBuf>,
     /// The files that units include.
     pub(super) included: BTreeSet<PathBuf>,
-    pub(super) unread_caller: Option<PathBuf>,
+    /// Those whose sources are not read.
+    pub(super) unread: BTreeSet<PathBuf>,
 }
 
 /// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches
@@ -61,9 +62,10 @@ pub(super) fn called(
     (of_all, units): (bool, &UnitReader<'_>),
 ) -> Called {
     let mut included = BTreeSet::new();
-    let (mut calls, mut unread): (Vec<(PathBuf, Vec<PathBuf>)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
+    let mut unread: Vec<(PathBuf, Option<RootKind>)> = Vec::new();
     let mut add = |place: &SurveyedDirectory, of: &Calls| {
-        unread.extend(of.has_unread_sources.then(|| place.path.clone()));
+        unread.extend(of.has_unread_sources.then(|| (place.path.clone(), place.kind)));
         calls.push((place.path.clone(), of.local_modules.clone()));
         included.extend(of.included.iter().cloned());
     };
@@ -71,30 +73,37 @@ pub(super) fn called(
     locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
-        let Survey { places, .. } = below::survey(&top, None).unwrap_or_default();
+        let survey = below::survey(&top, None);
+        let is_whole = survey.as_ref().is_ok_and(|survey| survey.unreadable.is_empty());
+        let Survey { places, .. } = survey.unwrap_or_default();
         let outside: Vec<SurveyedDirectory> =
             places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
         let up: PathBuf = prefix.components().map(|_| "..").collect();
+        unread.extend((!is_whole).then(|| (up.clone(), None)));
         let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
         for (place, of) in outside.iter().zip(units.read(&top, &outside)) {
             roots.extend(place.has_lock().then(|| from_start(&place.path)));
-            unread.extend(of.has_unread_sources.then(|| from_start(&place.path)));
+            unread.extend(of.has_unread_sources.then(|| (from_start(&place.path), place.kind)));
             calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
             included.extend(of.included.iter().map(from_start));
         }
     }
-    let modules = if of_all {
+    let modules: BTreeSet<PathBuf> = if of_all {
         calls.into_iter().flat_map(|(_, modules)| modules).collect()
     } else {
-        reached(roots, &calls.into_iter().collect())
+        reached(&roots, &calls.into_iter().collect())
     };
-    Called { modules, included, unread_caller: unread.into_iter().min() }
+    let matters = |(path, kind): &(PathBuf, Option<RootKind>)| {
+        of_all || *kind != Some(RootKind::Module) || roots.contains(path) || modules.contains(path)
+    };
+    let unread = unread.into_iter().filter(matters).map(|(path, _)| path).collect();
+    Called { modules, included, unread }
 }
 
 /// The directories that some directories call, directly or indirectly.
-fn reached(roots: BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) -> BTreeSet<PathBuf> {
+fn reached(roots: &BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) -> BTreeSet<PathBuf> {
     let mut reached = BTreeSet::new();
-    let mut next: Vec<PathBuf> = roots.into_iter().collect();
+    let mut next: Vec<PathBuf> = roots.iter().cloned().collect();
     while let Some(place) = next.pop() {
         for module in calls.get(&place).into_iter().flatten() {
             if reached.insert(module.clone()) {

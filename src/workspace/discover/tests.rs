@@ -67,6 +67,30 @@ fn a_caller_that_is_no_root_module_hides_nothing() {
 }
 
 #[test]
+fn configuration_that_cannot_be_read_may_call_any_directory() {
+    const WRONG: &str = "module {\n";
+    let found = |files: &[(&str, &str)], create| {
+        let folder = tree(files);
+        let found = discover(folder.path(), create, Search::default()).unwrap();
+        let caller = found.beside.unread_caller_of(Path::new("net")).map(crate::path::shown);
+        (texts(&found.roots), texts(&found.beside.withheld), texts(&found.without_lock), caller)
+    };
+    let texts_of = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+    let app = || Some("app".to_owned());
+    let (net, lock) = (("net/main.tf", BACKEND), ("app/.terraform.lock.hcl", ""));
+    let wrong = ("app/main.tf", WRONG);
+    assert_eq!(found(&[net, wrong, lock], true), (texts_of(&["app"]), texts_of(&["net"]), texts_of(&[]), app()));
+    assert_eq!(found(&[net, wrong, lock], false), (texts_of(&["app"]), texts_of(&[]), texts_of(&["net"]), app()));
+    // Its own error is reported where it would get a lock file; without one, it installs nothing.
+    assert_eq!(found(&[net, wrong], true), (texts_of(&["app"]), texts_of(&["net"]), texts_of(&[]), app()));
+    assert_eq!(found(&[net, wrong], false), (texts_of(&[]), texts_of(&[]), texts_of(&["net"]), None));
+    // No directory calls itself.
+    let computed = format!("{BACKEND}module \"m\" {{\n  source = var.m\n}}\n");
+    let alone = found(&[("net/main.tf", &computed)], true);
+    assert_eq!(alone, (texts_of(&["net"]), texts_of(&[]), texts_of(&[]), None));
+}
+
+#[test]
 fn callers_elsewhere_in_the_work_tree_count() {
     let folder = tree(&[("env/a/main.tf", CALL), ("modules/m/main.tf", ""), ("modules/n/main.tf", "")]);
     let modules = folder.path().join("modules");

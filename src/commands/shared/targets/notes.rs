@@ -43,7 +43,8 @@ impl Targets<'_> {
 
     /// The note on directories that may need a lock file, and get none.
     pub fn note_on_new(&self) -> Option<Step> {
-        if let (Some(first), Some(caller)) = (self.beside.withheld.first(), &self.beside.unread_caller) {
+        let first = self.beside.withheld.first();
+        if let Some((first, caller)) = first.and_then(|first| Some((first, self.beside.unread_caller_of(first)?))) {
             return Some(step!(
                 "no lock file is created in {} with configuration, such as {}: {} may install any of them as its module, \
                  and its sources are not read",

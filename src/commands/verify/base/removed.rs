@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::units::NewUnit;
 use super::{Base, UnitsBefore, directory_of, is_lock_file, name_of};
@@ -215,8 +215,13 @@ impl Base {
 
     /// Findings about new directories with configuration that require providers and have no lock file. A directory that
     /// a judged root module calls is excluded, since that lock file has its providers. `judged` are all root modules of
-    /// the working tree; with `unread_caller` the sources of some of them are not read.
-    pub fn unlocked(&self, judged: &[&GateRoot], units: &UnitsBefore<'_>, unread_caller: bool) -> Vec<Finding> {
+    /// the working tree; `may_be_called` is true for a directory if the sources of another one are not read.
+    pub fn unlocked(
+        &self,
+        judged: &[&GateRoot],
+        units: &UnitsBefore<'_>,
+        may_be_called: impl Fn(&Path) -> bool,
+    ) -> Vec<Finding> {
         let new = self.new_directories();
         if new.is_empty() {
             return Vec::new();
@@ -246,8 +251,9 @@ impl Base {
                 NewUnit::Other => {
                     let finding = finding(directory);
                     // A root module whose sources are not read may call it.
-                    let may_be_called = unread_caller && is_reported(&finding) && finding.level() > Level::Warn;
-                    if may_be_called { finding.at_level(Level::Warn) } else { finding }
+                    let is_lowered =
+                        is_reported(&finding) && finding.level() > Level::Warn && may_be_called(Path::new(directory));
+                    if is_lowered { finding.at_level(Level::Warn) } else { finding }
                 }
             };
             if !is_reported(&finding) || !reported.contains(directory) {
