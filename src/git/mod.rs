@@ -72,6 +72,11 @@ impl Git {
         Ok(Self { launcher: Launcher::inspect(&top, &git_dir), top, directory: way, shallow })
     }
 
+    /// The same; `None` outside of any working tree, and in one of another user, which counts as none.
+    pub fn around(directory: &Path) -> Result<Option<Self>, GitError> {
+        worktree::top(directory).map(|_| Self::open(directory)).transpose()
+    }
+
     pub fn directory(&self) -> &RepoPath {
         &self.directory
     }

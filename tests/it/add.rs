@@ -278,6 +278,11 @@ fn what_gits_history_recorded() {
         said = workspace.tflock(&registry, ["verify", "--no-cache"]).stdout;
     }
     run(&workspace, &registry, "add", "gadget@2.0.0", &[]).ended_with(0);
+
+    // Without git its history is unknown.
+    run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
+    let unknown = run(&workspace.env("PATH", "/nowhere"), &registry, "add", "gadget@2.0.0", &[]);
+    assert!(unknown.stderr.contains("it is unknown whether"), "{unknown}");
 }
 
 #[test]

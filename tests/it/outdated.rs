@@ -56,6 +56,9 @@ fn what_is_newer_and_what_holds_it_back() {
     assert_eq!(ages, [(&"1.3.0".into(), &"2024-06-01".into()), (&"2.0.0".into(), &"2024-06-01".into())]);
     workspace.tflock(&registry, ["outdated"]).ended_with(0);
     workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
+    // A trust file that cannot be read may refuse the signer.
+    workspace.write(".tflock.trust.hcl", "not a trust file");
+    workspace.tflock(&registry, ["outdated"]).ended_with(2);
 }
 
 #[test]

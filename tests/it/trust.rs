@@ -51,6 +51,17 @@ fn select_anew(workspace: &Workspace) {
 }
 
 #[test]
+fn that_the_history_is_not_read_is_noted() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let init = ["-C", "app", "trust", "init"];
+    let run = workspace.tflock(&registry, init);
+    assert!(!run.stderr.contains("locked before"), "{run}");
+    let run = workspace.env("PATH", "/nowhere").tflock(&registry, init);
+    assert!(run.stderr.contains("versions that were locked before do not count: cannot start git"), "{run}");
+}
+
+#[test]
 fn a_first_use_is_remembered_and_printed() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     let run = workspace.tflock(&registry, lock(&[])).ended_with(0);

@@ -208,7 +208,7 @@ impl LockRoots<'_> {
                 root.prepared.no_lock = self.session.request.no_lock || left.is_some();
                 let additions: Vec<Addition> =
                     additions.iter().map(|addition| addition.clone().without_lock(root.prepared.no_lock)).collect();
-                requirements::add(root, &additions)?;
+                requirements::add(root, &additions, notes)?;
                 if !root.prepared.no_lock {
                     notes.extend(requirements::others_without_entry(root));
                 }

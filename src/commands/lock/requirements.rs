@@ -14,6 +14,7 @@ use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::config::{RootKind, SourceFile};
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
+use crate::git::GitError;
 use crate::lock;
 use crate::lock::plan::Reselect;
 use crate::lockfile::LockName;
@@ -23,8 +24,8 @@ use crate::step::Step;
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-/// Writes requirements into the configuration of a root module, and restricts the run to them.
-pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Error> {
+/// Writes requirements into the configuration of a root module, and restricts the run to them. Notes where the history is unknown.
+pub(super) fn add(root: &mut LockRoot, additions: &[Addition], notes: &mut BTreeSet<Step>) -> Result<(), Error> {
     let dialect = root.settings().dialect;
     let named: Vec<_> = additions.iter().filter_map(|addition| addition.address(dialect).ok()).collect();
     root.refuse_edits(&named)?;
@@ -32,8 +33,10 @@ pub(super) fn add(root: &mut LockRoot, additions: &[Addition]) -> Result<(), Err
     let (mut edited, mut pending) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(dialect)?;
-        if !addition.flags.no_lock {
-            remember(root, &addr);
+        if !addition.flags.no_lock
+            && let Err(error) = remember(root, &addr)
+        {
+            notes.insert(step!("it is unknown whether {} was locked before: {}", addr.short(dialect), error));
         }
         let required = root.requirements.get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.flags.lock_only {
@@ -149,12 +152,13 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
 }
 
 /// Looks up a provider that is new to the lock file in git's history.
-fn remember(root: &mut LockRoot, addr: &ProviderAddr) {
+fn remember(root: &mut LockRoot, addr: &ProviderAddr) -> Result<(), GitError> {
     if root.lock.get(addr).is_none()
-        && let Ok(Some(earlier)) = earlier::earlier(root.settings(), addr)
+        && let Some(earlier) = earlier::earlier(root.settings(), addr)?
     {
         root.prepared.earlier.insert(addr.clone(), earlier);
     }
+    Ok(())
 }
 
 /// Removes requirements from the configuration of a root module, and entries that nothing else requires from its lock file.

@@ -178,9 +178,10 @@ pub struct Earlier {
     pub until: Option<String>,
 }
 
-/// The last entry of a provider in the history of the lock file; `None` if there was none or it cannot be read.
+/// The last entry of a provider in the history of the lock file; `None` if there was none, its text is no lock file, or there is no
+/// history.
 pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
-    let git = Git::open(&settings.root)?;
+    let Some(git) = Git::around(&settings.root)? else { return Ok(None) };
     let path = settings.lock_file_of(&git);
     // The tools always write the label in this form.
     let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else {

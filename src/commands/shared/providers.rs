@@ -278,7 +278,7 @@ pub(crate) fn of_roots(
             };
             let choices = choices(session.as_ref(), &queries)?;
             let signatures = match (&roots[*at], &session) {
-                (Ok(root), Some(session)) if choose => signatures(session, root, &offered, &choices),
+                (Ok(root), Some(session)) if choose => signatures(session, root, &offered, &choices)?,
                 _ => ReleaseSignatures::new(),
             };
             Ok((Arc::clone(&offered), choices, Arc::clone(&warnings), signatures))
@@ -311,7 +311,12 @@ fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -
 
 /// The signatures of the releases that are newer than the locked ones: of each provider the newest allowed one, and the
 /// newest of all. An answer that is missing is no failure.
-fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, choices: &Choices) -> ReleaseSignatures {
+fn signatures(
+    session: &Session,
+    root: &LockRoot,
+    offered: &OfferedVersions,
+    choices: &Choices,
+) -> Result<ReleaseSignatures, Error> {
     let mut queries = [BTreeMap::new(), BTreeMap::new()];
     for addr in root.requested() {
         let (Some(Ok(offered)), Some(requirement)) = (offered.get(&addr), root.requirements.get(&addr)) else {
@@ -331,17 +336,17 @@ fn signatures(session: &Session, root: &LockRoot, offered: &OfferedVersions, cho
         }
     }
     let answers = session.block_on(async |sources| sources.answers(&queries.each_ref()).await);
-    let pins = TrustStore::load(&root.settings().trust).map(|store| store.pins().clone()).unwrap_or_default();
+    let store = TrustStore::load(&root.settings().trust)?;
     let mut signatures = ReleaseSignatures::new();
     for (addr, answer) in answers.into_iter().flatten().flatten() {
         if let Ok(selected) = answer
             && let Some(made) = selected.release.signed_at
         {
-            let is_refused = is_signer_refused(&pins, &selected.release);
+            let is_refused = is_signer_refused(store.pins(), &selected.release);
             signatures.insert((addr, selected.version().clone()), ReleaseSignature { made, is_refused });
         }
     }
-    signatures
+    Ok(signatures)
 }
 
 /// True if the trust file refuses the signer of a release.

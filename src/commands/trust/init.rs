@@ -449,9 +449,9 @@ fn recorded(top: &Path, notes: &mut Vec<String>) -> Result<BTreeSet<ReleaseKey>,
     let locks = locks_below(top, unread)?;
     let now = locks.iter().flat_map(|lock| lock.iter().map(|(addr, entry)| (addr.clone(), entry.version.clone())));
     let mut recorded: BTreeSet<ReleaseKey> = now.collect();
-    // Without git, and where git gives no answer, there is only what is here now.
-    if let Ok(earlier) = Git::open(top).and_then(|git| git.once_locked()) {
-        recorded.extend(earlier);
+    match Git::around(top).and_then(|git| git.map(|git| git.once_locked()).transpose()) {
+        Ok(earlier) => recorded.extend(earlier.into_iter().flatten()),
+        Err(error) => notes.push(format!("versions that were locked before do not count: {error}")),
     }
     Ok(recorded)
 }

@@ -14,7 +14,7 @@ use crate::disk::files;
 use crate::git::{Git, GitError};
 use crate::parallel::locked;
 use crate::path::links::{self, FileRefusal};
-use crate::path::{RepoPath, folded_name, worktree};
+use crate::path::{RepoPath, folded_name};
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
 /// Directories that are no part of a repository.
@@ -57,8 +57,7 @@ fn once<T: Clone>(known: &Mutex<HashMap<String, Found<T>>>, path: &str, look: im
 
 impl Repository {
     fn open(top: &Path) -> Self {
-        let files = || Git::open(top)?.repository_files();
-        let list = worktree::top(top).map(|_| files()).transpose();
+        let list = Git::around(top).and_then(|git| git.map(|git| git.repository_files()).transpose());
         let (top, top_path) = (top.to_owned(), path_of(top));
         Self { top, top_path, list, texts: Mutex::default(), directories: Mutex::default() }
     }
