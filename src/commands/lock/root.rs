@@ -118,8 +118,13 @@ impl LockRoot {
         }
         // An unreadable lock file has returned an error already.
         let own = root.decoded()?.map(|decoded| Decoded::clone(decoded));
-        let decoded = own.or_else(|| lockfile::decode(tree?.lock_of_module.as_deref()?, settings.dialect).ok());
-        let (lock, findings) = decoded.map(|decoded| kept(decoded, settings)).unwrap_or_default();
+        let of_module = tree.and_then(|tree| tree.lock_of_module.as_ref()).filter(|_| own.is_none());
+        let of_module = of_module.map(|(path, bytes)| {
+            let refused = |findings| Error::of_lock_file(findings, &roots::file_from(&settings.path, path));
+            lockfile::decode(bytes, settings.dialect).map_err(refused)
+        });
+        let (lock, findings) =
+            own.or(of_module.transpose()?).map(|decoded| kept(decoded, settings)).unwrap_or_default();
         let modules = tree.map(|tree| ModuleLockEdit::of(tree, settings, request)).transpose()?.unwrap_or_default();
         let mut requirements = tree.map(|tree| tree.requirements.clone());
         let may_lack = tree.is_some_and(|tree| !tree.missing.is_empty() && !request.accept_missing_modules);

@@ -55,6 +55,11 @@ pub enum TreeError {
 }
 
 impl TreeError {
+    /// True if there is no such file.
+    pub(super) fn is_absence(&self) -> bool {
+        matches!(self, Self::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. })
+    }
+
     /// The same error, with the places in configuration that it names moved.
     #[must_use]
     pub(super) fn moved(self, moved: impl Fn(Location) -> Location) -> Self {
@@ -289,7 +294,11 @@ fn workspace(root: &Path, options: &TreeOptions) -> Result<String, &'static str>
         None => {}
     }
     let file = options.data_dir.as_deref().unwrap_or(Path::new(".terraform")).join("environment");
-    let text = roots::text(root, file).map(|file| file.text).unwrap_or_default();
+    let text = match roots::text(root, file) {
+        Ok(file) => file.text,
+        Err(error) if error.is_absence() => String::new(),
+        Err(_) => return Err("the file that names the selected workspace cannot be read"),
+    };
     let name = text.trim();
     Ok(if name.is_empty() { "default" } else { name }.to_owned())
 }

@@ -117,8 +117,8 @@ pub struct Tree {
     pub unread_parts: Vec<UnreadPart>,
     /// Values in generated files that are not known and require nothing: what they belong to is not compared any further.
     pub holes: Vec<UnreadPart>,
-    /// The lock file next to the module of a unit that has none itself.
-    pub lock_of_module: Option<Vec<u8>>,
+    /// The lock file next to the module of a unit that has none itself, by its path relative to the root module.
+    pub lock_of_module: Option<(PathBuf, Vec<u8>)>,
     /// What was assumed of a unit.
     pub notes: Vec<UnreadPart>,
     /// The providers that components of a stack need and the stack does not declare.
@@ -456,12 +456,8 @@ fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest, Box<TreeEr
         Ok(file) => {
             Manifest::decode(&file.text).map_err(|reason| Box::new(TreeError::Manifest { path: file.path, reason }))
         }
-        Err(error) => match *error {
-            TreeError::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. } => {
-                Ok(Manifest::default())
-            }
-            _ => Err(error),
-        },
+        Err(error) if error.is_absence() => Ok(Manifest::default()),
+        Err(error) => Err(error),
     }
 }
 

@@ -229,6 +229,10 @@ fn units_without_a_lock_file_use_that_of_their_module() {
     workspace.write(&format!("modules/net/{LOCK}"), &entries[..entries.rfind("\nprovider").unwrap()]);
     let run = workspace.tflock(&registry, ["verify", "-r"]).ended_with(1);
     assert!(run.stdout.contains("modules/net") && run.stdout.contains("entry-missing"), "{run}");
+    // One that cannot be read is no missing one.
+    workspace.write(&format!("modules/net/{LOCK}"), "provider {\n");
+    let run = workspace.tflock_in("live/c", &registry, ["lock"]).ended_with(2);
+    assert!(run.stderr.contains(&format!("modules/net/{LOCK}")) && !workspace.has(&format!("live/c/{LOCK}")), "{run}");
 }
 
 #[test]

@@ -36,14 +36,16 @@ pub(in crate::disk::roots) fn load(
     let lock_of_module = located.as_ref().map(|located| located.dir.join(lockfile::FILE_NAME));
     walk.tree.looked_for.extend(lock_of_module.clone().filter(|path| *path != Path::new(lockfile::FILE_NAME)));
     walk.tree.searched.append(&mut walk.assembly.searched);
-    let of_module =
-        lock_of_module.map(|path| root.join(path)).filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
+    let of_module = lock_of_module.filter(|_| !files::is_there(&root.join(lockfile::FILE_NAME)));
     let mut tree = walk.finish().map_err(|errors| {
         let errors = errors.into_iter();
         let moved = errors.map(|error| error.moved(|place| places.get(&*place.file).cloned().unwrap_or(place)));
         moved.collect::<Vec<_>>()
     })?;
-    tree.lock_of_module = of_module.and_then(|path| files::read(&path).ok().flatten());
+    if let Some(path) = of_module {
+        let read = files::read(&root.join(&path)).map_err(|error| vec![roots::unreadable(path.clone(), &error)])?;
+        tree.lock_of_module = read.map(|bytes| (path, bytes));
+    }
     tree.unread_parts = unread;
     tree.needs_no_variables = has_module && !uses_variables && tree.missing.is_empty();
     tree.requirements.relocate(|origin| {
