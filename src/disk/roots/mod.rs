@@ -499,24 +499,57 @@ impl Tree {
     /// What both trees of a unit require, and what is not known of either.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
-        self.requirements.add_all(&other.requirements);
-        self.complete &= other.complete;
-        self.needs_no_variables &= other.needs_no_variables;
-        add_new(&mut self.missing, &other.missing);
-        add_new(&mut self.unread_parts, &other.unread_parts);
-        add_new(&mut self.holes, &other.holes);
-        add_new(&mut self.notes, &other.notes);
-        add_new(&mut self.files_read, &other.files_read);
-        add_new(&mut self.texts_read, &other.texts_read);
-        add_new(&mut self.looked_for, &other.looked_for);
-        add_new(&mut self.listed, &other.listed);
-        add_new(&mut self.warnings, &other.warnings);
-        self.local_modules.extend(other.local_modules.iter().cloned());
-        self.searched.extend(other.searched.iter().cloned());
-        if let (Some(unit), Some(other)) = (&mut self.unit, &other.unit) {
-            unit.add(other);
+        let Self {
+            // Files decide these, whatever the environment is.
+            kind: _,
+            module_lock: _,
+            // Only `lock` uses it, which knows one environment.
+            lock_of_module: _,
+            requirements,
+            complete,
+            missing,
+            unread_parts,
+            holes,
+            notes,
+            undeclared,
+            built_in,
+            local_modules,
+            remote_modules,
+            computed_host,
+            local_calls,
+            warnings,
+            files_read,
+            texts_read,
+            looked_for,
+            listed,
+            searched,
+            unit,
+            needs_no_variables,
+            differs_by_tool,
+        } = other;
+        self.requirements.add_all(requirements);
+        self.undeclared.add_all(undeclared);
+        self.complete &= complete;
+        self.needs_no_variables &= needs_no_variables;
+        self.differs_by_tool |= differs_by_tool;
+        add_new(&mut self.missing, missing);
+        add_new(&mut self.unread_parts, unread_parts);
+        add_new(&mut self.holes, holes);
+        add_new(&mut self.notes, notes);
+        add_new(&mut self.remote_modules, remote_modules);
+        add_new(&mut self.local_calls, local_calls);
+        add_new(&mut self.files_read, files_read);
+        add_new(&mut self.texts_read, texts_read);
+        add_new(&mut self.looked_for, looked_for);
+        add_new(&mut self.listed, listed);
+        add_new(&mut self.warnings, warnings);
+        self.local_modules.extend(local_modules.iter().cloned());
+        self.searched.extend(searched.iter().cloned());
+        self.built_in.extend(built_in.iter().cloned());
+        self.computed_host = self.computed_host.or_else(|| computed_host.clone());
+        if let (Some(own), Some(other)) = (&mut self.unit, unit) {
+            own.add(other);
         }
-        self.built_in.extend(other.built_in.iter().cloned());
         self
     }
 

@@ -66,10 +66,32 @@ impl UnitFacts {
 
     /// Adds what the same unit says with other values of the environment.
     pub(in crate::disk::roots) fn add(&mut self, other: &Self) {
-        roots::add_new(&mut self.unread, &other.unread);
-        roots::add_new(&mut self.holes, &other.holes);
-        roots::add_new(&mut self.programs, &other.programs);
-        roots::add_new(&mut self.init_overrides, &other.init_overrides);
+        let Self {
+            // They are compared with those of the base, in its environment.
+            source: _,
+            module: _,
+            download_dir,
+            notes,
+            unread,
+            holes,
+            programs,
+            init_overrides,
+            lock_file_left_out,
+            includes,
+            program,
+            is_template,
+        } = other;
+        roots::add_new(&mut self.notes, notes);
+        roots::add_new(&mut self.unread, unread);
+        roots::add_new(&mut self.holes, holes);
+        roots::add_new(&mut self.programs, programs);
+        roots::add_new(&mut self.init_overrides, init_overrides);
+        roots::add_new(&mut self.includes, includes);
+        let own = |own: &mut Option<String>, other: &Option<String>| *own = own.take().or_else(|| other.clone());
+        own(&mut self.download_dir, download_dir);
+        own(&mut self.program, program);
+        self.lock_file_left_out = self.lock_file_left_out.take().or_else(|| lock_file_left_out.clone());
+        self.is_template &= is_template;
     }
 
     /// True if something is not read that was read before, or for another reason.
