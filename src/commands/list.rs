@@ -98,25 +98,8 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
     });
     let outcome = targets.outcome_of_each("list", &roots, bodies);
     let unknown = not_read("it is unknown which entries are required", &unread, outcome.many);
-    let notes = without_lock(&targets).into_iter().chain(unknown).collect();
+    let notes = targets.note_on_unlocked().into_iter().chain(unknown).collect();
     Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
-}
-
-/// Names the root modules without a list.
-fn without_lock(targets: &Targets<'_>) -> Option<Step> {
-    let first = targets.outcomes.iter().find(|root| root.body.is_ok())?;
-    let count = targets.outcomes.iter().filter(|root| root.body.is_ok()).count();
-    let first = shown(&first.path);
-    let first = if first.is_empty() { "." } else { &*first };
-    Some(if count == 1 {
-        step!("the root module {} has a backend and no lock file: `tflock lock -r --create` writes it", first)
-    } else {
-        step!(
-            "{} root modules with a backend have no lock file, such as {}: `tflock lock -r --create` writes them",
-            count,
-            first
-        )
-    })
 }
 
 /// Names the root modules of which not all is read, each with the reason; `effect` is what follows.

@@ -192,6 +192,11 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     assert!(why.stdout.contains("not locked in live/a"), "{why}");
     let outdated = workspace.tflock(&registry, ["outdated", "-r"]).ended_with(0);
     assert!(outdated.stdout.contains("1.0.0"), "{outdated}");
+    // Signers are remembered of what is locked alone.
+    workspace.write("live/b/main.tf", MAIN);
+    workspace.tflock(&registry, ["-C", "live/b", "lock"]).ended_with(0);
+    let init = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
+    assert!(init.stderr.contains(note), "{init}");
     let empty = Workspace::with_files(&[("a/main.tf", MAIN)]);
     for command in ["why", "outdated", "list"] {
         let run = empty.tflock(&registry, [command, "-r"]).ended_with(2);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Targets, Unlocked};
 use crate::config::RootKind;
-use crate::outcome::{NotCounted, Notes, Outcome};
+use crate::outcome::{NotCounted, Notes, Outcome, RootOutcome};
 use crate::path::shown;
 use crate::settings::Variables;
 use crate::step::Step;
@@ -39,6 +39,22 @@ impl Targets<'_> {
         let mut notes: Notes = self.notes_on_units().collect();
         notes.extend(self.note_on_ignored());
         notes
+    }
+
+    /// The note on root modules with a backend and without a lock file, which a command reads nothing of.
+    pub fn note_on_unlocked(&self) -> Option<Step> {
+        let unlocked: Vec<&RootOutcome> = self.outcomes.iter().filter(|root| root.body.is_ok()).collect();
+        let first = shown(&unlocked.first()?.path);
+        let first = if first.is_empty() { "." } else { &*first };
+        Some(if unlocked.len() == 1 {
+            step!("the root module {} has a backend and no lock file: `tflock lock -r --create` writes it", first)
+        } else {
+            step!(
+                "{} root modules with a backend have no lock file, such as {}: `tflock lock -r --create` writes them",
+                unlocked.len(),
+                first
+            )
+        })
     }
 
     /// The note on directories that may need a lock file, and get none.
