@@ -90,25 +90,30 @@ pub struct Outcome {
     pub place: Option<Arc<Place>>,
 }
 
-/// Notes, of which most are plain text.
+/// Notes, each once; most are plain text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes(pub Vec<Step>);
 
 impl Notes {
     pub fn push(&mut self, note: impl Into<Step>) {
-        self.0.push(note.into());
+        let note = note.into();
+        if !self.0.contains(&note) {
+            self.0.push(note);
+        }
     }
 }
 
 impl<T: Into<Step>> Extend<T> for Notes {
     fn extend<I: IntoIterator<Item = T>>(&mut self, notes: I) {
-        self.0.extend(notes.into_iter().map(Into::into));
+        notes.into_iter().for_each(|note| self.push(note));
     }
 }
 
 impl<T: Into<Step>> FromIterator<T> for Notes {
     fn from_iter<I: IntoIterator<Item = T>>(notes: I) -> Self {
-        Self(notes.into_iter().map(Into::into).collect())
+        let mut all = Self::default();
+        all.extend(notes);
+        all
     }
 }
 
@@ -488,4 +493,17 @@ pub struct TrustReport {
     pub pins: Pins,
     /// The known user IDs of the keys in `pins`.
     pub names: Identities,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_kept_once() {
+        let mut notes = Notes::from(vec!["one".to_owned(), "two".to_owned(), "one".to_owned()]);
+        notes.push("two");
+        notes.extend(["one", "three"]);
+        assert_eq!(notes.0, ["one", "two", "three"].map(Step::from));
+    }
 }

@@ -215,6 +215,15 @@ fn what_is_there_stays() {
     assert!(run.touched().is_empty() && run.stderr.contains("no published home"), "{run}");
 }
 
+/// Two root modules are in one repository.
+#[test]
+fn what_is_set_in_a_clone_is_listed_once() {
+    let (workspace, registry) = (repository(), registry());
+    let run = workspace.tflock(&registry, ["-C", "live/a", "-C", "live/b", "git", "status"]).ended_with(1);
+    assert_eq!(run.stdout.matches("merge.tflock.driver").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("git install").count(), 1, "{run}");
+}
+
 /// The working tree may be that of a pull request.
 #[cfg(unix)]
 #[test]

@@ -54,8 +54,12 @@ pub(crate) enum GitCommand {
 
 pub fn git(args: &GitArgs, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut reports, mut notes, mut differs) = (Vec::new(), Notes::default(), false);
+    let mut tops = BTreeSet::new();
     for directory in services.scope.directories() {
         let repository = Git::open(&directory)?;
+        if !tops.insert(repository.top().to_owned()) {
+            continue;
+        }
         reports.push(match args.command {
             GitCommand::Install => {
                 let stored = install(&repository, &services.interrupt)?;
