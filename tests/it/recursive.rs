@@ -236,9 +236,9 @@ fn the_tools_of_new_lock_files_are_named() {
     let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", MAIN), ("c/main.tofu", MAIN)]);
     let registry = registry();
     let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
-    assert!(run.stderr.contains("of the new lock files 1 are for OpenTofu and 2 for Terraform"), "{run}");
+    assert!(run.stderr.contains("new lock files are for both tools: 1 for OpenTofu and 2 for Terraform"), "{run}");
     let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
-    assert!(!run.stderr.contains("of the new lock files"), "{run}");
+    assert!(!run.stderr.contains("new lock files"), "{run}");
 }
 
 /// What the settings leave out is not missed in silence.

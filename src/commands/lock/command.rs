@@ -144,8 +144,7 @@ fn tools_of_new(roots: &[RunSettings]) -> Option<String> {
     let (tofu, terraform): (Vec<_>, Vec<_>) = new.partition(|root| root.dialect == Dialect::OpenTofu);
     (!tofu.is_empty() && !terraform.is_empty()).then(|| {
         format!(
-            "of the new lock files {} are for OpenTofu and {} for Terraform, as the settings, the files of the configuration \
-             and `terraform_binary` say; `--tool` decides for all",
+            "the new lock files are for both tools: {} for OpenTofu and {} for Terraform; `--tool` decides for all",
             tofu.len(),
             terraform.len()
         )
