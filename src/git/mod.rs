@@ -272,6 +272,8 @@ pub enum GitError {
     Foreign(#[from] ForeignTree),
     #[error("{name:?} is neither a revision nor a file")]
     UnknownName { name: String, shallow: bool, remote: Option<String>, near: Option<String> },
+    #[error("HEAD has no commit yet, so there is nothing to compare with {name:?}")]
+    NoCommit { name: String },
     #[error("{name:?} may mean {}", candidates.join(" or "))]
     AmbiguousName { name: String, candidates: Vec<String> },
     #[error("the clone is too shallow: it lacks the commit where {old:?} and {new:?} diverge")]
@@ -335,6 +337,7 @@ impl From<GitError> for Error {
                     None => mapped.hint("name it in full"),
                 }
             }
+            GitError::NoCommit { .. } => mapped,
             GitError::TooShallow { .. } => deepen(mapped),
             GitError::NoMergeBase { .. } => mapped.hint("`--tip` compares with the revision itself"),
             GitError::Partial => mapped

@@ -77,6 +77,9 @@ impl Git {
 
     /// A name that means nothing, with the branch at the remote that may have been meant.
     fn unknown(&self, name: &str) -> Result<GitError, GitError> {
+        if name.starts_with("HEAD") && self.has_no_commit()? {
+            return Ok(GitError::NoCommit { name: name.to_owned() });
+        }
         let remote = format!("origin/{name}");
         let remote = self.commit(&remote)?.map(|commit| commit.name);
         let near = self.near_branch(name)?;

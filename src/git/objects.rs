@@ -206,9 +206,14 @@ impl Git {
     /// The tree of the last commit, mostly by one call of git; empty before the first commit.
     pub fn head_tree(&self) -> Result<GitTree, GitError> {
         match self.tree(&Commit::new("HEAD", "HEAD")) {
-            Err(error) => self.commit("HEAD")?.map_or_else(|| Ok(GitTree::default()), |_| Err(error)),
+            Err(_) if self.has_no_commit()? => Ok(GitTree::default()),
             found => found,
         }
+    }
+
+    /// True before the first commit.
+    pub fn has_no_commit(&self) -> Result<bool, GitError> {
+        Ok(self.commit("HEAD")?.is_none())
     }
 
     pub fn tree(&self, commit: &Commit) -> Result<GitTree, GitError> {

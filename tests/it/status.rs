@@ -215,6 +215,16 @@ fn what_is_there_stays() {
     assert!(run.touched().is_empty() && run.stderr.contains("no published home"), "{run}");
 }
 
+#[test]
+fn before_the_first_commit_there_is_nothing_to_compare_with() {
+    let (workspace, registry) = (repository(), registry());
+    workspace.tflock(&registry, ["setup"].iter().chain(&PLATFORMS)).ended_with(0);
+    for base in ["HEAD", "HEAD~1"] {
+        let run = workspace.tflock(&registry, ["verify", "-r", "--base", base]).ended_with(2);
+        assert!(run.stderr.contains("HEAD has no commit yet") && !run.stderr.contains("fetch-depth"), "{run}");
+    }
+}
+
 /// Two root modules are in one repository.
 #[test]
 fn what_is_set_in_a_clone_is_listed_once() {

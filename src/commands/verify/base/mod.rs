@@ -25,7 +25,7 @@ use crate::config::{RootKind, VERSION_FILES, is_read};
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
-use crate::git::{ChangedFiles, Commit, FileKind, Git, GitTree};
+use crate::git::{ChangedFiles, Commit, FileKind, Git, GitError, GitTree};
 use crate::lockfile::{self, LockFile, LockName, likely_dialect, salvage};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, shown, worktree};
@@ -105,12 +105,7 @@ impl Base {
         let failed = |error| git_error(error, name);
         let git = Git::open(directory).map_err(failed)?;
         let (revision, compared_with) = git.certain_commit(name).map_err(failed)?;
-        let compared_with = compared_with.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Usage,
-                format!("HEAD has no commit yet, so there is nothing to compare with {name:?}"),
-            )
-        })?;
+        let compared_with = compared_with.ok_or_else(|| failed(GitError::NoCommit { name: name.clone() }))?;
         let TwoCommits { trusted, before, changes } =
             Snapshot::sides(&git, &revision, &compared_with).map_err(failed)?;
         let top = git.top().to_owned();

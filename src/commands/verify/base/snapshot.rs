@@ -186,6 +186,7 @@ pub(super) fn git_error(error: GitError, revision: &str) -> Error {
             }
         }
         GitError::Foreign(_)
+        | GitError::NoCommit { .. }
         | GitError::TooShallow { .. }
         | GitError::OtherRepository { .. }
         | GitError::Partial
