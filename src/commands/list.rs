@@ -97,8 +97,8 @@ pub fn list(args: &ListArgs, services: &Services<'_>) -> Result<Outcome, Error> 
         Ok(Body::Entries(entries))
     });
     let outcome = targets.outcome_of_each("list", &roots, bodies);
-    let unknown = not_read("it is unknown which entries are required", &unread, outcome.many);
-    let notes = targets.note_on_unlocked().into_iter().chain(unknown).collect();
+    let mut notes = targets.notes_on_unlocked();
+    notes.extend(not_read("it is unknown which entries are required", &unread, outcome.many));
     Ok(Outcome { grouping: args.by, notes, ..outcome }.with_error(wanted.missing(not_locked)))
 }
 

@@ -28,7 +28,7 @@ use crate::step::{Step, shell_word};
 use crate::workspace::Scope;
 use crate::workspace::ignored::{self, IgnoredLockFiles};
 use crate::workspace::requiring::ProviderUse;
-use callers::{Called, UnitReader, called};
+use callers::{UnitReader, called};
 use units::is_of_its_own;
 
 pub use units::UnlockedUnits;
@@ -63,6 +63,8 @@ pub struct FoundBeside {
     pub ignored: IgnoredLockFiles,
     /// The directories whose sources are not read, so each may call any other, as far as that matters.
     pub unread_callers: BTreeSet<PathBuf>,
+    /// The directories without a lock file that any configuration calls, as far as that matters.
+    pub called: BTreeSet<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
     pub excluded: usize,
 }
@@ -75,6 +77,7 @@ impl FoundBeside {
         self.withheld.extend(other.withheld.iter().map(|path| shown(path)));
         self.ignored.extend(other.ignored.into_iter().map(|(path, file)| (shown(&path), file)));
         self.unread_callers.extend(other.unread_callers.iter().map(|path| shown(path)));
+        self.called.extend(other.called.iter().map(|path| shown(path)));
         self.excluded += other.excluded;
         self.unlocked_units.add(other.unlocked_units, shown);
     }
@@ -136,15 +139,13 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
             others.iter().zip(&their_calls).filter(is_candidate).collect();
         let mut included = their_calls.iter().flat_map(|calls| calls.included.iter().cloned()).collect();
-        let has_locked_below = |(place, calls): (&SurveyedDirectory, &Calls)| {
-            is_of_its_own(place, calls, &included) && locked.iter().any(|other| other.path.starts_with(&place.path))
-        };
-        if !candidates.is_empty() || others.iter().zip(&their_calls).any(has_locked_below) {
+        let is_of_own = |(place, calls): (&SurveyedDirectory, &Calls)| is_of_its_own(place, calls, &included);
+        if !candidates.is_empty() || others.iter().zip(&their_calls).any(is_of_own) {
+            let callers = called(start, (&locked, &others), &their_calls, (create, &units));
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
-            let Called { modules, included: of_all, unread } =
-                called(start, (&locked, &others), &their_calls, (create, &units));
-            (included, beside.unread_callers) = (of_all, unread);
+            let modules = if create { &callers.by_any } else { &callers.by_roots };
+            (included, beside.unread_callers) = (callers.included, callers.unread);
             let mut uses = ProviderUse::default();
             for (place, calls) in candidates.into_iter().filter(|(place, _)| !modules.contains(&place.path)) {
                 let path = place.path.clone();
@@ -159,6 +160,8 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
                     if calls.has_backend { &mut without_lock } else { &mut beside.like_roots }.push(path);
                 }
             }
+            let paths = others.iter().map(|place| &place.path);
+            beside.called = paths.filter(|path| callers.by_any.contains(*path)).cloned().collect();
         }
         let get_none = others
             .iter()
@@ -191,6 +194,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     beside.excluded = before - count(&roots, &found) - without_lock.len();
     beside.like_roots.retain(|path| !exclusions.cover(&top.join(path)));
     beside.withheld.retain(|path| !exclusions.cover(&top.join(path)));
+    beside.called.retain(|path| !exclusions.cover(&top.join(path)));
     beside.unlocked_units.leave_out(&beside.ignored, |path| exclusions.cover(&top.join(path)));
     beside.ignored.retain(|path, _| !exclusions.cover(&top.join(path)));
     let kinds = locked.into_iter().chain(others).filter_map(|place| Some((place.path, place.kind?)));

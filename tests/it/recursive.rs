@@ -204,6 +204,21 @@ fn root_modules_without_a_lock_file_are_not_invisible() {
     }
 }
 
+/// A directory of modules has configuration.
+#[test]
+fn modules_that_others_call_are_not_called_absent() {
+    let call = "module \"child\" {\n  source = \"../mods/child\"\n}\n";
+    let workspace = Workspace::with_files(&[("mods/child/main.tf", MAIN), ("env/main.tf", call)]);
+    workspace.git(["init", "--quiet"]);
+    let registry = registry();
+    for args in [&["verify", "-r"][..], &["status"], &["why", "-r"]] {
+        let run = workspace.tflock_in("mods", &registry, args).ended_with(2);
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains("only modules that other root modules call, such as mods/child"), "{run}");
+        assert!(!text.contains("or configuration"), "{run}");
+    }
+}
+
 /// What cannot be searched may have root modules, so no command passes it over.
 #[cfg(unix)]
 #[test]

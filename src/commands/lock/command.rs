@@ -167,7 +167,7 @@ pub(in crate::commands) fn run(request: &LockRequest, targets: &Targets<'_>, ser
     let collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Notes = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
-    notes.extend(targets.note_on_new());
+    notes.extend(targets.notes_on_new().0);
     notes.extend(targets.notes().0);
     notes.extend(sources.notes());
     notes.extend(collected.of_trees.notes());

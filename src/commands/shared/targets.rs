@@ -39,7 +39,7 @@ pub struct Targets<'a> {
     /// Paths as shown in reports.
     pub beside: FoundBeside,
     unlocked: Unlocked,
-    /// Where the directories are that have no lock file and get no finding for that, by their paths as shown.
+    /// Where the directories are that have no lock file and are no root modules of the run, by their paths as shown.
     unlocked_places: BTreeMap<PathBuf, PathBuf>,
     dialects: Mutex<Vec<Dialect>>,
 }
@@ -138,8 +138,9 @@ impl<'a> Targets<'a> {
             return Err(none_below(self.scope, start, unlocked, &beside.ignored));
         }
         // One that Git ignores is none.
-        let ignored = beside.ignored.keys().filter(|path| !found.without_lock.contains(path));
-        for path in beside.like_roots.iter().chain(&beside.unlocked_units.paths).chain(ignored) {
+        let ignored = beside.ignored.keys().filter(|path| !found.roots.contains(path));
+        let without = beside.like_roots.iter().chain(&beside.unlocked_units.paths).chain(&found.without_lock);
+        for path in without.chain(ignored) {
             self.unlocked_places.insert(at(&prefix, path), start.join(path));
         }
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
@@ -179,9 +180,21 @@ impl<'a> Targets<'a> {
         self.changes
     }
 
-    /// The directories without a lock file that get no finding for that, as shown, and where they are.
+    /// The directories without a lock file that are no root modules of the run, as shown, and where they are.
     pub fn unlocked_places(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
         self.unlocked_places.iter()
+    }
+
+    /// One of them from the directory of the run.
+    pub fn from_here(&self, directory: &Path) -> PathBuf {
+        let place = self.unlocked_places.get(directory).map_or(directory, PathBuf::as_path);
+        let place = place.strip_prefix(".").unwrap_or(place);
+        if place.as_os_str().is_empty() { PathBuf::from(".") } else { place.to_owned() }
+    }
+
+    /// True if `lock -r --create` writes the lock file that a directory lacks.
+    pub fn is_created(&self, directory: &Path) -> bool {
+        self.beside.is_created(directory) && !self.needs_tool(directory)
     }
 
     /// Marks the lock files of named root modules that were written and that Git ignores, with a note.
@@ -447,6 +460,11 @@ fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &Ignored
     }
     if !creatable.beside.withheld.is_empty() || !creatable.beside.unlocked_units.is_empty() {
         return failed(format!("no lock file {place}"));
+    }
+    if let Some(module) = creatable.beside.called.first() {
+        let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
+        let module = shown(&at(&prefix, module));
+        return failed(format!("no {lacks} {place}: only modules that other root modules call, such as {module}"));
     }
     let message = format!("no lock file or configuration {place} (files that Git ignores do not count)");
     failed(message).hint("name the directory to look in with -C")

@@ -196,7 +196,7 @@ fn init(recursive: bool, provenance: bool, services: &Services<'_>) -> Result<Ou
     let now = services.scope.environment.now;
     let mut outcome =
         remember_all(groups, unread, Memory { cache: &cache, provenance, now, interrupt: &services.interrupt })?;
-    outcome.notes.extend(targets.note_on_unlocked());
+    outcome.notes.extend(targets.notes_on_unlocked().0);
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })

@@ -10,6 +10,7 @@ use super::facts::{self, questions};
 use super::module_hosts::UnlistedHosts;
 use super::notes;
 use super::opening::{OpenedRoots, has_its_own_gate, open};
+use super::own_tree::stated_missing;
 use super::root::{Answers, GateRoot, GateRoots};
 use super::tree::TreeVerdict;
 use super::{RunLimits, VerifyArgs, VerifyOptions, judged, recalled_by_source};
@@ -17,21 +18,20 @@ use crate::addr::{ProviderAddr, UsedNames};
 use crate::commands::Services;
 use crate::commands::shared::sharing::name_sharers;
 use crate::commands::shared::sources::PackageSources;
-use crate::commands::shared::targets::{Targets, Unlocked, not_considered, with_ignore_rule};
+use crate::commands::shared::targets::{Targets, Unlocked, not_considered};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind, ExitCode};
-use crate::finding::{Finding, Level, Rule};
-use crate::lockfile;
+use crate::finding::{Finding, Rule};
 use crate::outcome::{Body, Notes, Outcome, RootOutcome, WorkTreeFindings};
 use crate::parallel;
-use crate::path::{self, shown, worktree};
+use crate::path::{shown, worktree};
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::verify::{Completion, Verified};
 use crate::workspace::discover::Search;
-use crate::workspace::{Exclusions, RootSource, Scope, root_settings};
+use crate::workspace::{Exclusions, RootSource, Scope};
 
 /// One run of the gate, and the root modules that it judged and that `--fix` may repair.
 pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outcome, GateRoots), Error> {
@@ -164,53 +164,6 @@ fn nothing_looked_at(outcome: &Outcome, skipped: usize, targets: &Targets<'_>) -
         return "there is no lock file".to_owned();
     }
     "the configuration requires no provider, and there is no lock file".to_owned()
-}
-
-/// The findings about directories without a lock file for which the settings state a level; else a note counts them. Also those
-/// whose settings cannot be read.
-fn stated_missing(
-    targets: &Targets<'_>,
-    base: Option<&Base>,
-    known: &[Finding],
-    scope: &Scope,
-) -> (Vec<Finding>, Vec<RootOutcome>) {
-    let (mut findings, mut unsettled) = (Vec::new(), Vec::new());
-    for (shown, place) in targets.unlocked_places() {
-        let file = shown.join(lockfile::FILE_NAME);
-        if known.iter().any(|it| it.rule == Rule::LockFileMissing && it.file.as_ref() == Some(&file)) {
-            continue;
-        }
-        let settings = match base {
-            Some(base) => base.applied_settings(&worktree::absolute(place)),
-            None => root_settings(place, shown, scope).map(|root| root.settings),
-        };
-        let settings = match settings {
-            Ok(settings) => settings,
-            Err(error) => {
-                unsettled.push(RootOutcome::failed(shown, error));
-                continue;
-            }
-        };
-        if settings.level(Rule::LockFileMissing.id()).is_some_and(|level| level > Level::Note) {
-            let name = path::shown(shown);
-            let message = format!("{name} has no dependency lock file, and the settings state a level for that");
-            let finding = Finding::new(Rule::LockFileMissing, message).in_file(file);
-            let finding = finding.remedied_by(match targets.beside.unlocked_units.unread.get(shown) {
-                None if targets.needs_tool(shown) => {
-                    step!("Run `tflock -C {} lock --tool TOOL` and commit the file.", path::shown(shown))
-                }
-                None => step!("Run `tflock lock -r --create` and commit the file."),
-                Some(reason) => step!(
-                    "tflock creates none in a unit that it does not read completely: {}. Make that readable, or lock the \
-                     unit with Terragrunt and commit the file.",
-                    reason
-                ),
-            });
-            let finding = with_ignore_rule(finding, targets.beside.ignored.get(shown));
-            findings.extend(Completion::checking(&settings, scope.environment.now).complete_all(vec![finding]));
-        }
-    }
-    (findings, unsettled)
 }
 
 /// Adds root modules that lost their lock file, which the search does not find. Also reports that directories have no

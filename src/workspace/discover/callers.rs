@@ -45,16 +45,17 @@ impl<'a> UnitReader<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Called {
-    /// Relative to the start of the search.
-    pub(super) modules: BTreeSet<PathBuf>,
+    /// Relative to the start of the search: those that a root module reaches.
+    pub(super) by_roots: BTreeSet<PathBuf>,
+    pub(super) by_any: BTreeSet<PathBuf>,
     /// The files that units include.
     pub(super) included: BTreeSet<PathBuf>,
     /// Those whose sources are not read.
     pub(super) unread: BTreeSet<PathBuf>,
 }
 
-/// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches
-/// count too.
+/// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches and whose
+/// sources are not read count too.
 pub(super) fn called(
     start: &Path,
     (locked, others): (&[SurveyedDirectory], &[SurveyedDirectory]),
@@ -88,16 +89,13 @@ pub(super) fn called(
             included.extend(of.included.iter().map(from_start));
         }
     }
-    let modules: BTreeSet<PathBuf> = if of_all {
-        calls.into_iter().flat_map(|(_, modules)| modules).collect()
-    } else {
-        reached(&roots, &calls.into_iter().collect())
-    };
+    let by_any = calls.iter().flat_map(|(_, modules)| modules).cloned().collect();
+    let by_roots = reached(&roots, &calls.into_iter().collect());
     let matters = |(path, kind): &(PathBuf, Option<RootKind>)| {
-        of_all || *kind != Some(RootKind::Module) || roots.contains(path) || modules.contains(path)
+        of_all || *kind != Some(RootKind::Module) || roots.contains(path) || by_roots.contains(path)
     };
     let unread = unread.into_iter().filter(matters).map(|(path, _)| path).collect();
-    Called { modules, included, unread }
+    Called { by_roots, by_any, included, unread }
 }
 
 /// The directories that some directories call, directly or indirectly.

@@ -1,8 +1,9 @@
-//! Units of Terragrunt without a lock file, which is a choice.
+//! Units of Terragrunt without a lock file, which is a choice, and what `lock -r --create` writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::FoundBeside;
 use crate::config::{RootKind, UNIT_FILES};
 use crate::disk::below::{Calls, SurveyedDirectory};
 use crate::workspace::ignored::IgnoredLockFiles;
@@ -53,18 +54,6 @@ impl UnlockedUnits {
         self.paths.retain(|path| !ignored.contains_key(path));
     }
 
-    /// Why no lock file is created in those that have none, with the number of units.
-    pub fn by_reason(&self) -> Vec<(&str, usize)> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for path in &self.paths {
-            let reason = self.unread.get(path).map_or("other root modules use it", String::as_str);
-            *counts.entry(reason).or_default() += 1;
-        }
-        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        counts
-    }
-
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.of_modules.is_empty() && self.templates.is_empty()
     }
@@ -78,6 +67,32 @@ impl UnlockedUnits {
         for (module, units) in other.of_modules {
             self.of_modules.entry(shown(&module)).or_default().extend(all(&units));
         }
+    }
+}
+
+impl FoundBeside {
+    /// Why `lock -r --create` writes no lock file in a unit without one; `None` if it does.
+    pub fn why_none(&self, unit: &Path) -> Option<&str> {
+        let called = || self.called.contains(unit).then_some("other root modules use it");
+        self.unlocked_units.unread.get(unit).map(String::as_str).or_else(called)
+    }
+
+    /// Why it writes none in those that have none, with the number of units.
+    pub fn by_reason(&self) -> Vec<(&str, usize)> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for reason in self.unlocked_units.paths.iter().filter_map(|path| self.why_none(path)) {
+            *counts.entry(reason).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+
+    /// True if `lock -r --create` writes the lock file that a directory lacks.
+    pub fn is_created(&self, directory: &Path) -> bool {
+        let is_unit = self.unlocked_units.paths.iter().any(|unit| unit == directory);
+        let is_withheld = self.unread_caller_of(directory).is_some() && !is_unit;
+        !is_withheld && self.why_none(directory).is_none() && !self.ignored.contains_key(directory)
     }
 }
 

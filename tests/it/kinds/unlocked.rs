@@ -65,7 +65,7 @@ fn no_lock_files_is_one_note_for_the_repository() {
     assert!(is_said(&found, "2 units have no lock file, such as live/a:"), "{found:?}");
     lock(&workspace, &registry, "live/c", &[]);
     let found = notes(&workspace, &registry);
-    assert!(is_said(&found, "1 unit has no lock file, such as live/a:"), "{found:?}");
+    assert!(is_said(&found, "the unit live/a has no lock file: `tflock lock -r --create` writes it"), "{found:?}");
     // Those of which git ignores it, and those that are left out, count no more.
     workspace.write("live/a/.gitignore", ".terraform.lock.hcl\n");
     assert_eq!(notes(&workspace, &registry), ["", "", ""]);
