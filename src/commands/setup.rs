@@ -22,6 +22,7 @@ use crate::platform::Platform;
 use crate::release::Releases;
 use crate::step::CommandLine;
 use crate::witness::WitnessPlace;
+use crate::workspace::{RunSettings, Scope};
 use crate::{lockfile, settings, trust};
 
 /// Write the files that a repository with lock files needs.
@@ -80,6 +81,7 @@ pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error
         _ => return Err(Error::new(ErrorKind::Usage, "setup works in one repository: pass -C once")),
     };
     let top = worktree::boundary(&worktree::absolute(&start));
+    refuse_unread(&top, scope)?;
     let run = Setup { top, dry_run: args.dry_run, services };
     let mut notes = Vec::new();
     let mut files = vec![
@@ -98,6 +100,28 @@ pub fn setup(args: &SetupArgs, services: &Services<'_>) -> Result<Outcome, Error
     }
     let report = SetupReport { files, dry_run: args.dry_run, next: run.next()? };
     Ok(Outcome { notes: notes.into(), ..Outcome::of_body("setup", Body::Setup(report)) })
+}
+
+/// True if root modules read settings and trust file in a directory: outside of git each has its own.
+pub(super) fn is_read<'a>(directory: &Path, roots: impl Iterator<Item = &'a RunSettings>) -> bool {
+    let mut roots = roots.peekable();
+    worktree::top(directory).is_some() || roots.peek().is_none() || roots.any(|root| root.boundary == directory)
+}
+
+/// Refuses to write files that no root module reads.
+fn refuse_unread(top: &Path, scope: &Scope) -> Result<(), Error> {
+    let Ok(targets) = Targets::of(scope, true, Unlocked::Created) else { return Ok(()) };
+    let roots: Vec<RunSettings> = (0..targets.paths.len()).filter_map(|at| targets.settings(at).ok()).collect();
+    if is_read(top, roots.iter()) {
+        return Ok(());
+    }
+    let first = targets.directories().into_iter().next().unwrap_or_default();
+    let first = shown(first.strip_prefix(".").unwrap_or(&first));
+    let message =
+        "outside Git each root module has its own settings and trust file, and this directory is no root module";
+    Err(Error::new(ErrorKind::Usage, message)
+        .hint(step!("`tflock -C {} setup` writes those of that root module", first))
+        .hint(step!("`git init` in this directory makes those below it share one settings file and one trust file")))
 }
 
 struct Setup<'a, 's> {
@@ -134,12 +158,8 @@ impl Setup<'_, '_> {
 
     fn settings(&self, named: &[Platform], notes: &mut Vec<String>) -> Result<SetupFile, Error> {
         let Locked { platforms: known, witnesses, hosts } = self.locked()?;
-        let mut platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
-        if platforms.is_empty() {
-            platforms.insert(Platform::host());
-        }
-        let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
-        let line = format!("platforms = [{list}]");
+        let platforms: BTreeSet<Platform> = known.iter().chain(named).cloned().collect();
+        let line = platforms_line(platforms);
         let mut text = format!("{line} # every lock file must cover these\n");
         if !witnesses.is_empty() {
             let list = witnesses.iter().map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
@@ -230,7 +250,17 @@ struct Locked {
     hosts: Option<UnlistedHosts>,
 }
 
-fn platforms(roots: &GateRoots, known: &Releases) -> BTreeSet<Platform> {
+/// The line of the settings; with this machine's platform if there is no other.
+pub(super) fn platforms_line(mut platforms: BTreeSet<Platform>) -> String {
+    if platforms.is_empty() {
+        platforms.insert(Platform::host());
+    }
+    let list = platforms.iter().map(|platform| format!("\"{platform}\"")).collect::<Vec<_>>().join(", ");
+    format!("platforms = [{list}]")
+}
+
+/// The platforms that lock files are known to cover.
+pub(super) fn platforms(roots: &GateRoots, known: &Releases) -> BTreeSet<Platform> {
     let mut platforms = BTreeSet::new();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         for (addr, entry) in root.lock().iter() {

@@ -175,6 +175,9 @@ pub struct Status {
     pub providers: BTreeMap<ProviderAddr, BTreeMap<Version, usize>>,
     /// The platforms that the settings want; `None` if no settings name any.
     pub platforms: Option<BTreeSet<Platform>>,
+    /// How to set them.
+    #[serde(skip)]
+    pub set_platforms: String,
     /// The root modules whose lock files lack hashes of a platform.
     pub missing_platforms: BTreeMap<Platform, Vec<String>>,
     /// True if there is a trust file.
@@ -188,6 +191,9 @@ pub struct Status {
     /// The lock files, trust files and settings that differ from the last commit, from the top of the working tree; `None`
     /// if that is unknown.
     pub changed_files: Option<Vec<String>>,
+    /// True if the repository has no commit yet, so all files differ.
+    #[serde(skip)]
+    pub has_no_commit: bool,
     pub next: NextStep,
 }
 

@@ -68,7 +68,7 @@ fn the_next_command_leads_from_state_to_state() {
     assert_eq!(next, "tflock setup");
     // Before the first commit, too, git knows what changed.
     let run = follow(&workspace, &registry, &next).ended_with(0);
-    let signers = ["none to remember", "3 files since the last commit"];
+    let signers = ["none to remember", "no commit yet; 3 files to commit"];
     assert!(run.stdout.contains("`tflock lock -r --create` completes"), "{run}");
     assert!(run.stderr.contains("is for this machine alone: add to .tflock.hcl the other platforms"), "{run}");
     assert_eq!(says(&workspace, &registry, &signers), "tflock lock -r --create");
@@ -93,7 +93,8 @@ fn the_next_command_leads_from_state_to_state() {
     assert_eq!(next, "tflock lock -r");
     follow(&workspace, &registry, &next).ended_with(0);
 
-    let next = says(&workspace, &registry, &["all remembered", "offline checks pass", "5 files since the last commit"]);
+    let next =
+        says(&workspace, &registry, &["all remembered", "offline checks pass", "no commit yet; 5 files to commit"]);
     assert_eq!(next, "tflock diff -r");
     follow(&workspace, &registry, &next).ended_with(0);
     commit(&workspace, "lock");
@@ -207,6 +208,13 @@ fn what_is_there_stays() {
     assert!(workspace.read(".gitattributes").starts_with("* text=auto\n.terraform.lock.hcl merge=tflock"));
     assert!(run.stderr.contains("add `platforms = [\"darwin_arm64\", \"linux_amd64\"]`"), "{run}");
     assert!(run.stderr.contains("add `- local: .gitlab/tflock.yml` to its `include`"), "{run}");
+    // `setup` would say so again.
+    let next = says(
+        &workspace,
+        &registry,
+        &["not set (add `platforms = [\"darwin_arm64\", \"linux_amd64\"]` to .tflock.hcl)"],
+    );
+    assert!(!next.contains("setup"), "{next}");
     // The platforms are those that the lock files are known to cover.
     std::fs::remove_file(workspace.path(SETTINGS)).unwrap();
     workspace.tflock(&registry, ["setup"]).ended_with(0);
@@ -215,10 +223,49 @@ fn what_is_there_stays() {
     assert!(run.touched().is_empty() && run.stderr.contains("no published home"), "{run}");
 }
 
+/// The one root module is not where the user is.
+#[test]
+fn a_missing_lock_file_below_is_named_with_what_writes_it() {
+    let registry = registry();
+    let files = [("a/main.tf", MAIN), (SETTINGS, "platforms = [\"linux_amd64\"]\n"), (TRUST, "")];
+    let workspace = Workspace::with_files(&files);
+    workspace.git(["init", "--quiet"]);
+    let next = says(&workspace, &registry, &["1 without a lock file: a"]);
+    assert_eq!(next, "tflock lock -r --create");
+    follow(&workspace, &registry, &next).ended_with(0);
+    assert!(workspace.has("a/.terraform.lock.hcl"));
+    // A clone does not have one that Git ignores, and no command writes another.
+    workspace.write(".gitignore", ".terraform.lock.hcl\n");
+    for is_there in [true, false] {
+        assert_eq!(says(&workspace, &registry, &["1 without a lock file: a"]), "tflock verify -r");
+        for args in [&["status"][..], &["-C", "a", "status"], &["list", "-r"]] {
+            let run = workspace.tflock(&registry, args).ended_with(0);
+            assert!(run.stderr.contains("a/.terraform.lock.hcl (.gitignore:1)"), "{is_there}: {run}");
+            assert!(!run.stderr.contains("--create") && !run.stdout.contains("--create"), "{is_there}: {run}");
+        }
+        let _absent = std::fs::remove_file(workspace.path("a/.terraform.lock.hcl"));
+    }
+}
+
+/// Outside of Git no root module reads what is above it.
+#[test]
+fn setup_writes_nothing_that_no_root_module_reads() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b c/main.tf", MAIN)]);
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--platform", "linux_amd64"]).ended_with(0);
+    let next = says(&workspace, &registry, &["not set (outside Git"]);
+    assert!(!next.contains("setup"), "{next}");
+    let run = workspace.tflock(&registry, ["setup"]).ended_with(2);
+    assert!(run.touched().is_empty() && run.stderr.contains("`tflock -C a setup`"), "{run}");
+    let run = workspace.tflock(&registry, ["-C", "a", "setup"]).ended_with(0);
+    assert!(run.touched().contains(&"a/.tflock.hcl"), "{run}");
+}
+
 #[test]
 fn before_the_first_commit_there_is_nothing_to_compare_with() {
     let (workspace, registry) = (repository(), registry());
     workspace.tflock(&registry, ["setup"].iter().chain(&PLATFORMS)).ended_with(0);
+    says(&workspace, &registry, &["changes       no commit yet; 3 files to commit: "]);
     for base in ["HEAD", "HEAD~1"] {
         let run = workspace.tflock(&registry, ["verify", "-r", "--base", base]).ended_with(2);
         assert!(run.stderr.contains("HEAD has no commit yet") && !run.stderr.contains("fetch-depth"), "{run}");

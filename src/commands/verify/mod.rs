@@ -10,7 +10,7 @@ mod modules;
 mod notes;
 pub mod opening;
 mod other_tool;
-mod own_tree;
+pub mod own_tree;
 mod read_paths;
 mod remedies;
 pub mod root;

@@ -1,8 +1,10 @@
-//! The findings about directories without a lock file that only the settings make findings.
+//! The findings about the working tree as a whole that need no base.
 
 use std::path::Path;
 
 use super::base::Base;
+use super::facts;
+use super::opening::OpenedRoots;
 use crate::commands::shared::targets::{Targets, with_ignore_rule};
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile;
@@ -11,6 +13,19 @@ use crate::path::{self, worktree};
 use crate::step::Step;
 use crate::verify::Completion;
 use crate::workspace::{Scope, root_settings};
+
+/// The findings of a run without a base, and directories without a lock file whose settings cannot be read.
+pub fn of_own_tree(
+    targets: &Targets<'_>,
+    opened: &OpenedRoots,
+    scope: &Scope,
+) -> (Vec<Finding>, Vec<RootOutcome>) {
+    let now = scope.environment.now;
+    let mut findings = facts::of_names_in_trees(&scope.directories(), &opened.roots, &opened.tracked, now);
+    let (stated, unsettled) = stated_missing(targets, None, &findings, scope);
+    findings.extend(stated);
+    (findings, unsettled)
+}
 
 /// The findings about directories without a lock file for which the settings state a level; else a note counts them. Also those
 /// whose settings cannot be read.

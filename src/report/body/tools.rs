@@ -111,7 +111,7 @@ pub(super) fn status(status: &Status, style: Style) -> Part {
     let mut rows = vec![("root modules", root_modules(status)), ("providers", providers(status))];
     rows.extend(several_versions(status).map(|(address, locked)| ("", versions(address, locked, style))));
     rows.extend([("platforms", platforms(status)), ("signers", signers(status, style)), ("gate", gate(status))]);
-    rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed))));
+    rows.extend(status.changed_files.iter().map(|changed| ("changes", changes(changed, status.has_no_commit))));
     let NextStep { command, effect } = &status.next;
     rows.push(("next", format!("`{command}` {effect}")));
     let unread: BTreeSet<&String> = status.requirements_unread.iter().chain(&status.unreadable).collect();
@@ -198,7 +198,7 @@ fn versions(address: &ProviderAddr, versions: &BTreeMap<Version, usize>, style: 
 
 fn platforms(status: &Status) -> String {
     let Some(wanted) = &status.platforms else {
-        return "not set (`tflock setup`)".to_owned();
+        return format!("not set ({})", status.set_platforms);
     };
     let mut words = wanted.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     for (platform, paths) in status.missing_platforms.iter().take(MOST_NAMED) {
@@ -242,10 +242,12 @@ fn gate(status: &Status) -> String {
     if parts.is_empty() { "offline checks pass".to_owned() } else { parts.join("; ") }
 }
 
-fn changes(files: &[String]) -> String {
-    match files.len() {
-        0 => "none since the last commit".to_owned(),
-        count => format!("{} since the last commit: {}", counted(count, "file"), named(files)),
+fn changes(files: &[String], has_no_commit: bool) -> String {
+    match (files.len(), has_no_commit) {
+        (0, false) => "none since the last commit".to_owned(),
+        (0, true) => "no commit yet".to_owned(),
+        (count, false) => format!("{} since the last commit: {}", counted(count, "file"), named(files)),
+        (count, true) => format!("no commit yet; {} to commit: {}", counted(count, "file"), named(files)),
     }
 }
 

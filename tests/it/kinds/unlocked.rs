@@ -168,6 +168,53 @@ fn settings_raise_the_notes_on_missing_lock_files() {
     workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
 }
 
+/// `lock -r --create` passes over a unit that others use and over one that is not read: what advises it says so.
+#[test]
+fn units_that_get_no_lock_file_are_counted_apart() {
+    let registry = honest();
+    let main = MAIN.replace("{{registry}}", &registry.host());
+    let platforms = format!("platforms = [\"{}\", \"{}\"]", PLATFORMS[0], PLATFORMS[1]);
+    let settings = format!("tool = \"terraform\"\n{platforms}\n");
+    let include = |file: &str| INCLUDE.replace("()", &format!("(\"{file}\")"));
+    let workspace = Workspace::with_files(&[
+        (".tflock.hcl", &*settings),
+        ("root.hcl", "locals {\n}\n"),
+        ("caller/terragrunt.hcl", "terraform {\n  source = \"../used\"\n}\n"),
+        ("free/main.tf", &main),
+        ("free/terragrunt.hcl", &include("root.hcl")),
+        ("unread/terragrunt.hcl", &include("nosuch.hcl")),
+        ("used/main.tf", &main),
+        ("used/terragrunt.hcl", &include("root.hcl")),
+    ]);
+    workspace.git(["init", "--quiet"]);
+    let note = |args: &[&str]| workspace.tflock(&registry, args).stderr;
+    for args in [&["status"][..], &["verify", "-r", "--offline"]] {
+        let note = note(args);
+        let count = "4 units have no lock file, such as caller: `tflock lock -r --create` writes 2 of them";
+        assert!(note.contains(count) && note.contains("; 2 units get none, such as unread: it depends on"), "{note}");
+    }
+    workspace.write(".tflock.hcl", &format!("{settings}level \"lock-file-missing\" {{\n  is = \"deny\"\n}}\n"));
+    let status = || workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json()["status"].clone();
+    let before = status();
+    assert_eq!(before["denied"]["lock-file-missing"], 4, "{before}");
+    assert_eq!(before["next"]["command"], "tflock lock -r --create", "{before}");
+    let denied = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(1);
+    assert!(denied.stdout.contains("`tflock -C used lock`"), "{denied}");
+    workspace.tflock(&registry, ["lock", "-r", "--create"]);
+    let has = |name: &str| workspace.has(&format!("{name}/{LOCK}"));
+    assert_eq!(["caller", "free", "unread", "used"].map(has), [true, true, false, false]);
+    let after = status();
+    assert_eq!(after["denied"]["lock-file-missing"], 2, "{after}");
+    assert_eq!(after["next"]["command"], "tflock verify -r", "{after}");
+    workspace.tflock(&registry, ["-C", "used", "lock"]).ended_with(0);
+    workspace.write(".tflock.hcl", &settings);
+    for args in [&["status"][..], &["verify", "-r", "--offline"]] {
+        let note = note(args);
+        assert!(note.contains("the unit unread has no lock file and gets none: it depends on"), "{note}");
+        assert!(!note.contains("--create"), "{note}");
+    }
+}
+
 /// Terragrunt would run another tool with the lock file as it is.
 #[test]
 #[ignore = "long"]
