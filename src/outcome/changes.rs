@@ -38,6 +38,8 @@ pub struct Changes {
     pub upgrading: bool,
     /// True if not all requirements were read.
     pub requirements_unread: bool,
+    /// True if entries stay that the configuration does not require: they were not checked.
+    pub keeps_unrequired: bool,
     /// Relative to the working tree.
     pub path: PathBuf,
     /// By provider, in the order of the file.

@@ -182,6 +182,9 @@ fn last_lines_of_lock() {
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert!(last(false, false, None).starts_with("a/.terraform.lock.hcl is "));
+    let unrequired = Body::Changes(Changes { keeps_unrequired: true, ..Changes::default() });
+    let rendered = render(&outcome("lock", vec![("", Ok(unrequired))]), Format::Human, Style::default());
+    assert!(rendered.contains("nothing to do") && !rendered.contains("complete"), "{rendered}");
     let needless = Body::Changes(Changes { need: Need::Needless, ..Changes::default() });
     let rendered = render(&outcome("lock", vec![("", Ok(needless))]), Format::Human, Style::default());
     assert_eq!(rendered, "no provider is required, so no lock file is needed\n");

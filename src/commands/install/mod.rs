@@ -305,7 +305,8 @@ fn uncovered(keys: &[PackageKey]) -> Vec<Finding> {
         let message =
             format!("no h1 is recorded for {address} {version} on {platform}, so `init` would download it again");
         let words = Value::Words(commands[&lacking[address]].clone());
-        let remedy = step!("`tflock lock {}` records what is missing.", words);
+        // The lock file alone decides what is installed, whether or not the configuration requires it.
+        let remedy = step!("`tflock lock --from-lock {}` records what is missing.", words);
         Finding::new(Rule::PlatformUncovered, message).about(address).remedied_by(remedy)
     };
     keys.iter().map(finding).collect()

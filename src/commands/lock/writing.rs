@@ -74,6 +74,7 @@ impl LockJob {
             changes: self.provider_changes(&new, decision, session),
             upgrading: root.intent.upgrade.is_some(),
             requirements_unread: root.requirements_unread,
+            keeps_unrequired: new.iter().any(|(addr, _)| root.requirements.get(addr).is_none()),
             need: match (unmissed, request.no_download && !self.unattributed.is_empty()) {
                 (true, _) => Need::Needless,
                 (false, true) => Need::Unchecked,

@@ -1,7 +1,8 @@
 //! Next steps that only this very root module has.
 //!
 //! What takes a hash out of an entry that no package has: the last commit without it, if there is one; else, for an `h1:`, `lock`
-//! itself, which hashes all archives. And the approval of a trust file that accepts already what the gate refuses.
+//! itself, which hashes all archives. The approval of a trust file that accepts already what the gate refuses. And what works
+//! on an entry that the configuration does not require.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -43,7 +44,12 @@ pub(super) fn remedied(
     let mut remedied = Vec::with_capacity(findings.len());
     for finding in findings {
         let of_hash = refuted(&finding).map(|it| without_hash(it, &commits));
-        remedied.push(match of_hash.or_else(|| approval.remedy(&finding)) {
+        let finding = match of_hash.or_else(|| approval.remedy(&finding)) {
+            Some(remedy) => finding.remedied_by(remedy),
+            None => finding,
+        };
+        let is_unrequired = finding.address.as_ref().is_some_and(|addr| root.subject().is_unrequired(addr));
+        remedied.push(match finding.general_help().for_unrequired().filter(|_| is_unrequired) {
             Some(remedy) => finding.remedied_by(remedy),
             None => finding,
         });

@@ -286,6 +286,31 @@ impl Step {
         self.commands().any(|command| command.words.contains(&Word::Hole(Hole::File)))
     }
 
+    /// The same step about an entry that the configuration does not require: without it `lock` completes the entry, and no
+    /// command selects another version. `None` if no command needs the requirement.
+    pub fn for_unrequired(self) -> Option<Self> {
+        let removes = step!("`tflock lock --prune` removes the entry, which the configuration does not require.");
+        let selects = |command: &CommandLine| command.is("upgrade") && !command.has("--modules");
+        let completes = |command: &CommandLine| {
+            command.is("lock") && !["--from-lock", "--prune", "--restore-from"].iter().any(|option| command.has(option))
+        };
+        if self.commands().any(selects) {
+            return Some(removes);
+        }
+        if !self.commands().any(completes) {
+            return None;
+        }
+        let mut both = step!("{} {}", Value::Step(self), Value::Step(removes));
+        for piece in &mut both.pieces {
+            if let Piece::Run(command) = piece
+                && completes(command)
+            {
+                command.words.insert(0, Word::Plain(Cow::Borrowed("--from-lock")));
+            }
+        }
+        Some(both)
+    }
+
     /// Its user is at a place.
     pub fn place(&mut self, place: Place) {
         self.place = Some(Arc::new(place));
@@ -382,6 +407,25 @@ mod tests {
         for (text, word) in rows {
             assert_eq!(shell_word(text), word);
         }
+    }
+
+    #[test]
+    fn what_needs_a_requirement_is_not_advised_without_one() {
+        let text = |step: Step| step.for_unrequired().map(|step| step.to_string());
+        let removes = "`tflock lock --prune` removes the entry, which the configuration does not require.";
+        let advised =
+            step!("Run `tflock lock`, or `tflock lock a --restore-from HEAD`; `tflock lock a --drop-unattested`.");
+        let wanted = "Run `tflock lock --from-lock`, or `tflock lock a --restore-from HEAD`; \
+                      `tflock lock --from-lock a --drop-unattested`.";
+        assert_eq!(text(advised), Some(format!("{wanted} {removes}")));
+        assert_eq!(
+            text(step!("Find out why; `tflock upgrade {}` selects a different version.", "a")),
+            Some(removes.to_owned())
+        );
+        assert_eq!(
+            text(step!("`tflock lock --prune --state FILE`, `tflock upgrade --modules SOURCE`, `tflock fmt`")),
+            None
+        );
     }
 
     #[test]

@@ -117,6 +117,12 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 }
 
 impl<'a> Subject<'a> {
+    /// True if its configuration, which is known whole, does not require the provider of an entry.
+    pub fn is_unrequired(&self, addr: &ProviderAddr) -> bool {
+        let is_required = self.requirements.is_none_or(|requirements| requirements.get(addr).is_some());
+        self.complete && !self.is_instance && !is_required && self.lock.get(addr).is_some()
+    }
+
     /// What makes its findings complete.
     pub fn completion(&self) -> Completion<'a> {
         Completion { settings: self.settings, now: self.now, base: self.base, is_writing: false }

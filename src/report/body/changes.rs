@@ -162,6 +162,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
     let files = changes.edited.iter().rev().chain(lock);
     let mut files: Vec<String> = files.map(|file| printable(&shown(file)).into_owned()).collect();
     let path = listed(&files);
+    let complete = if changes.keeps_unrequired { "has all that the configuration requires" } else { "is complete" };
     let refused = !changes.written && findings.iter().any(|finding| finding.level() == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| shown(&trust.path));
     if let Some(trust) = trust {
@@ -173,7 +174,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
         return match (changes.written, refused) {
             (true, _) => format!("review and commit {}\n", listed(&files)),
             (false, true) => format!("refused; {path} unchanged; review and commit {trust}\n"),
-            (false, false) => format!("{path} is complete; review and commit {trust}\n"),
+            (false, false) => format!("{path} {complete}; review and commit {trust}\n"),
         };
     }
     if refused {
@@ -192,7 +193,7 @@ fn conclusion_of_one(changes: &Changes, findings: &[Finding]) -> String {
             format!("already at the newest allowed versions; {path} unchanged\n")
         }
         (false, _) if changes.requirements_unread => format!("{path}: hashes complete; requirements not read\n"),
-        (false, _) => format!("{path} is complete; nothing to do\n"),
+        (false, _) => format!("{path} {complete}; nothing to do\n"),
         (true, true) if changes.ignored => format!("wrote {path}{only_text}, which Git ignores\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),

@@ -139,7 +139,8 @@ fn one_command_records_all_that_is_missing() {
     workspace.tflock(&registry, ["lock", "--platform=darwin_arm64"]).ended_with(0);
     let run = workspace.tflock(&registry, ["install", "--platform=linux_amd64", "--fs-mirror=mirror"]).ended_with(1);
     let host = registry.host();
-    let printed = format!("lock --source fs:mirror --platform linux_amd64 {host}/acme/gadget {host}/acme/widget");
+    let printed =
+        format!("lock --source fs:mirror --from-lock --platform linux_amd64 {host}/acme/gadget {host}/acme/widget");
     assert_eq!(run.stderr.matches(&format!("`tflock {printed}`")).count(), 1, "{run}");
     workspace.tflock(None, printed.split(' ')).ended_with(0);
     workspace.tflock(None, ["install", "--platform=linux_amd64", "--fs-mirror=mirror"]).ended_with(0);
