@@ -323,9 +323,7 @@ pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
 
 /// True if an entry has fewer `h1:` hashes than platforms that need one.
 pub fn has_fewer_than_platforms(step: &Query) -> bool {
-    let needed =
-        step.platforms.iter().filter(|it| !step.rules.optional.contains(it) && !step.rules.unnamed.contains(it));
-    step.recorded.as_ref().is_some_and(|entry| entry.hashes.of(HashScheme::H1).count() < needed.count())
+    step.recorded.as_ref().is_some_and(|entry| entry.hashes.of(HashScheme::H1).count() < step.needed().count())
 }
 
 /// True if the release could add nothing to the recorded entry.

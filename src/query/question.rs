@@ -152,6 +152,12 @@ impl Query {
         }
     }
 
+    /// The platforms without which the release will not do.
+    pub fn needed(&self) -> impl Iterator<Item = &Platform> {
+        let is_needed = |it: &&Platform| !self.rules.optional.contains(it) && !self.rules.unnamed.contains(it);
+        self.platforms.iter().filter(is_needed)
+    }
+
     pub fn explain(&self) -> Option<&Explain> {
         match &self.goal {
             Goal::Hashes(explain) => Some(explain),
@@ -229,8 +235,12 @@ impl From<Finding> for Refusal {
 pub struct Selected {
     pub release: Release,
     pub packages: BTreeMap<Platform, PackageFacts>,
+    /// The place where packages were looked for, in words; `None` for the origin registry.
+    pub place: Option<String>,
     /// Platforms without a package, with the newest version that has one.
     pub missing: BTreeMap<Platform, Option<Version>>,
+    /// If some are missing: the newest other version that the constraints allow, with packages for all needed platforms.
+    pub complete: Option<Version>,
     /// False if the tools support no protocol of the release.
     pub supported_protocol: bool,
     pub newest_supported: Option<Version>,
@@ -251,7 +261,9 @@ impl Selected {
         Self {
             release,
             packages: BTreeMap::new(),
+            place: None,
             missing: BTreeMap::new(),
+            complete: None,
             supported_protocol: true,
             newest_supported: None,
             newest: None,

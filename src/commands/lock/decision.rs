@@ -360,7 +360,7 @@ struct UnknownProviders<'a> {
     lock: &'a LockFile,
     folder: &'a Path,
     dialect: Dialect,
-    /// What `why` cannot tell of yet.
+    /// What `why` and `upgrade` do not know yet.
     vain: Vec<Vec<Word>>,
     known: BTreeSet<String>,
     /// For how many more others are suggested.
@@ -370,7 +370,10 @@ struct UnknownProviders<'a> {
 impl UnknownProviders<'_> {
     fn placed(&self, mut error: Error) -> Error {
         let Self { requirements, dialect, .. } = *self;
-        let is_vain = |command: &CommandLine| command.is("why") && self.vain.contains(&command.words);
+        let is_vain = |command: &CommandLine| {
+            ["why", "upgrade"].iter().any(|name| command.is(name))
+                && self.vain.iter().any(|name| command.words.ends_with(name))
+        };
         error.hints.retain(|hint| !hint.commands().any(is_vain));
         let others = std::mem::take(&mut error.others);
         error.others = others.into_iter().map(|error| self.placed(error)).collect();

@@ -21,8 +21,10 @@ use crate::query::select::ReportedRule;
 use crate::release::continuity::{self, Continuity, EarlierRecord};
 use crate::release::hashes::HashJudge;
 use crate::release::{Release, hashes};
+use crate::step::Step;
 use crate::trust::Evidence;
 use crate::trust::pins::Signer;
+use crate::version::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDecision {
@@ -180,20 +182,12 @@ fn fewer(addr: &ProviderAddr, step: &Query, hashes: &PackageHashes) -> Option<Fi
 fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
-        let message = format!("provider {addr} {} is not available for {platform}", facts.version());
-        if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
+        let place = facts.place.as_ref().map(|place| format!(" in {place}")).unwrap_or_default();
+        let message = format!("provider {addr} {} is not available for {platform}{place}", facts.version());
+        if !step.needed().any(|needed| needed == platform) {
             findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
             continue;
         }
-        let hint = match newest {
-            Some(version) => {
-                format!("the newest version with a package for {platform} is {version}")
-            }
-            None if facts.release.signer.is_none() => {
-                format!("the source has no package of it for {platform}")
-            }
-            None => format!("no version of {addr} has a package for {platform}"),
-        };
         let own = (*platform == Platform::host()).then(|| {
             format!(
                 "{platform} is the platform of this machine: with --platform, or with `platforms` in .tflock.hcl, only those \
@@ -201,8 +195,9 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
             )
         });
         let optional = "if the package is not needed, name the platform under optional_platforms in .tflock.hcl";
-        let near = platform.meant().map(crate::step::Step::meant);
-        let error = Error::new(ErrorKind::NotFound, message).hints(near).hint(hint);
+        let near = platform.meant().map(Step::meant);
+        let error = Error::new(ErrorKind::NotFound, message).about(addr.clone()).hints(near);
+        let error = error.hints(elsewhere(platform, newest.as_ref(), step, facts));
         errors.push(error.hints(own).hint(optional));
     }
     if !facts.supported_protocol {
@@ -214,6 +209,38 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint));
     }
     errors
+}
+
+/// Where there is a package for a platform that the release lacks.
+fn elsewhere(platform: &Platform, newest: Option<&Version>, step: &Query, facts: &Selected) -> Vec<Step> {
+    let addr = &facts.release.address;
+    if facts.place.is_some() {
+        let there =
+            newest.map(|version| format!("the newest version with a package for {platform} there is {version}"));
+        let origin = step!(
+            "the origin registry may have it: `tflock lock --source origin` locks it from there, \
+             `tflock mirror DIR --source origin --platform {}` copies it into a filesystem mirror",
+            platform
+        );
+        return there.map(Step::from).into_iter().chain([origin]).collect();
+    }
+    let newest = match newest {
+        Some(version) if step.constraints.allows(version) => {
+            format!("the newest allowed version with a package for {platform} is {version}")
+        }
+        Some(version) => {
+            format!("{version} has a package for {platform}, but the constraint \"{}\" excludes it", step.constraints)
+        }
+        None => format!("no other version of {addr} has a package for {platform}"),
+    };
+    let complete = facts.complete.as_ref().filter(|_| step.moved.is_none()).map(|version| {
+        step!(
+            "`tflock upgrade --precise {} {}` selects a version that is available for all wanted platforms",
+            version,
+            addr
+        )
+    });
+    std::iter::once(newest.into()).chain(complete).collect()
 }
 
 fn is_signed(facts: &Selected) -> bool {

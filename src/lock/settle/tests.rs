@@ -317,6 +317,26 @@ fn a_platform_that_is_not_there_is_an_error_unless_it_is_optional() {
 }
 
 #[test]
+fn where_a_missing_package_is_depends_on_what_was_searched() {
+    let of = |step: &Query, facts: &Selected| {
+        let error = failure(step, facts);
+        (error.message.clone(), error.hints.iter().map(ToString::to_string).collect::<Vec<_>>().concat())
+    };
+    let other = Some(Version::new(0, 9, 0));
+    let mut lacking = Selected { complete: other.clone(), ..release(&[1, 2]) };
+    lacking.missing.insert(DARWIN.parse().unwrap(), other);
+    let (_, hints) = of(&step(None), &lacking);
+    assert!(hints.contains("`tflock upgrade --precise 0.9.0 "), "{hints}");
+    let excluding = Query { constraints: "~> 1.0".parse().unwrap(), ..step(None) };
+    let (_, hints) = of(&excluding, &Selected { complete: None, ..lacking.clone() });
+    assert!(hints.contains("0.9.0") && hints.contains("\"~> 1.0\"") && !hints.contains("`tflock"), "{hints}");
+    // A mirror with copies of what was signed has no more packages than another one.
+    let (message, hints) = of(&step(None), &Selected { place: Some("the mirror m".to_owned()), ..lacking });
+    assert!(message.ends_with(" in the mirror m"), "{message}");
+    assert!(hints.contains("`tflock lock --source origin`") && !hints.contains("no other version"), "{hints}");
+}
+
+#[test]
 fn a_protocol_that_no_tool_speaks_is_an_error() {
     let newest_supported = Some(Version::new(0, 9, 0));
     let old = Selected { supported_protocol: false, newest_supported, ..release(&[1]) };

@@ -25,6 +25,7 @@ use crate::query::question::{Answer, Goal, Query, Refusal, Selected, Selection};
 use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events};
 use crate::release::{Lookup, Offer, Release, ReleaseKey, Releases};
+use crate::settings::{Basis, Candidate};
 use crate::source::{Filter, Miss};
 use crate::version::{Version, newest_allowed};
 
@@ -232,7 +233,9 @@ impl SourceSet {
         release.inconclusive = self.budget.left_out(&key).or(release.inconclusive.take()).or(unexplained);
         let before = offers.iter().map(|offer| &offer.version).filter(|version| **version < key.1);
         let older = newest_allowed(before, &query.constraints).cloned();
-        Ok(Selected { newest: newer(&offers, &key.1), older, passed_over, ..selected })
+        let complete = if selected.missing.is_empty() { None } else { newest_complete(&offers, &key, query) };
+        let (newest, place) = (newer(&offers, &key.1), place(&available));
+        Ok(Selected { newest, older, passed_over, place, complete, ..selected })
     }
 
     /// What other places say of a release that is new, if its origin serves it: no other place knows what a mirror serves.
@@ -312,6 +315,18 @@ fn ambiguous((addr, version): &ReleaseKey, query: &Query, offers: &[Offer]) -> O
     let verb = if ties == 1 { "differs" } else { "differ" };
     let message = format!("{others} of {addr} {verb} from {version} in build metadata only");
     Some(Finding::new(Rule::AmbiguousVersion, message).about(addr))
+}
+
+/// The newest other version that constraints and settings allow, with packages for all needed platforms.
+fn newest_complete(offers: &[Offer], (addr, version): &ReleaseKey, query: &Query) -> Option<Version> {
+    let is_open = |version: &&Version| {
+        let objections = query.rules.versions.against(&Candidate::of(addr, version));
+        objections.iter().all(|objection| objection.basis != Basis::Number)
+    };
+    let is_complete =
+        |offer: &&Offer| offer.version != *version && query.needed().all(|needed| offer.platforms.contains(needed));
+    let complete = offers.iter().filter(is_complete).map(|offer| &offer.version);
+    newest_allowed(complete.filter(is_open), &query.constraints).cloned()
 }
 
 /// The registry's warnings, if it was contacted.
