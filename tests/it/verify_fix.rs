@@ -398,3 +398,26 @@ fn what_cannot_be_repaired_is_said() {
     }
     insta::assert_snapshot!("repaired", run.filtered(&run.stderr));
 }
+
+/// The release that is locked has no package for a wanted platform: to lock it again would fail as the repair did. What else is to
+/// be repaired is repaired.
+#[test]
+fn what_prevents_a_repair_says_what_comes_next() {
+    let registry = registry().release("acme/widget", "1.5.0", &["linux_amd64"]);
+    let proposed = |constraint: &str| {
+        let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("~> 1.4", constraint))]);
+        workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+        workspace.write(SETTINGS, WANTED);
+        workspace
+    };
+    let workspace = proposed("~> 1.4");
+    let json = workspace.tflock(&registry, ["verify", "--fix", "--format", "json"]).ended_with(1).json();
+    let left = json["findings"].as_array().unwrap().iter().filter(|it| it["rule"] == "platform-uncovered");
+    assert!(left.count() == 1 && json["repaired"][0]["rule"] == "platform-uncovered", "{json}");
+    let next = json["next"].as_str().unwrap_or_else(|| panic!("{json}")).to_owned();
+    assert_eq!(next, format!("tflock upgrade --precise 1.4.0 {}/acme/widget", registry.host()));
+    workspace.tflock(&registry, next.split(' ').skip(1)).ended_with(0);
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+    let json = proposed("~> 1.5").tflock(&registry, ["verify", "--fix", "--format", "json"]).ended_with(1).json();
+    assert!(json["next"].is_null(), "{json}");
+}

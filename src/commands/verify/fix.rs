@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::path::shown;
-use crate::step::Step;
+use crate::step::{Step, Value};
 use crate::words::{counted, first_of};
 
 /// How many root modules a note names.
@@ -119,10 +119,16 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     if repairs.is_empty() {
         return Ok(found);
     }
-    let (mut outcome, mut refused) = (found.clone(), Vec::new());
+    let (mut outcome, mut tried) = (found.clone(), Vec::new());
     for _ in 0..ROUNDS {
-        let (written, why_not) = repair(&repairs, &judged, args.recursive, services);
-        refused.extend(why_not);
+        let mut roots = repair(&repairs, &judged, args.recursive, services);
+        let others = without_failed(&repairs, &roots);
+        if !others.is_empty() {
+            roots.extend(repair(&others, &judged, args.recursive, services));
+        }
+        let is_written = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.written);
+        let written = roots.iter().any(is_written);
+        tried.extend(roots);
         if !written {
             break;
         }
@@ -135,7 +141,8 @@ pub fn verify(args: &VerifyArgs, services: &Services<'_>) -> Result<Outcome, Err
     }
     let note = repaired(&found, &mut outcome);
     outcome.notes.extend(note);
-    outcome.notes.extend(refused);
+    outcome.notes.extend(not_repaired(&tried));
+    advise(&mut outcome, &tried);
     // What is left, another run would not repair either.
     Ok(Outcome { is_repaired: true, ..outcome })
 }
@@ -167,13 +174,13 @@ fn has(root: &RootOutcome, finding: &Finding) -> bool {
         .any(|open| (open.rule, &open.address, open.message()) == (finding.rule, &finding.address, finding.message()))
 }
 
-/// Lets the engine of `lock` repair these providers only; true if it wrote a file. The notes say what it refused.
+/// Lets the engine of `lock` repair these providers only.
 fn repair(
     repairs: &BTreeMap<PathBuf, BTreeSet<ProviderAddr>>,
     judged: &GateRoots,
     found: bool,
     services: &Services<'_>,
-) -> (bool, Vec<String>) {
+) -> Vec<RootOutcome> {
     let (mut pins, mut repaired, mut settings) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for root in opened(judged) {
         let Some(providers) = repairs.get(&root.settings().name()) else { continue };
@@ -191,21 +198,69 @@ fn repair(
         found,
         ..LockRequest::default()
     };
-    let outcome = run(&request, &targets, services);
-    let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for root in &outcome.roots {
+    run(&request, &targets, services).roots
+}
+
+/// The errors of a repair that another attempt would have too, each with its provider.
+fn failures(root: &RootOutcome) -> impl Iterator<Item = (&ProviderAddr, &Error)> {
+    let errors = root.errors().flat_map(|(_, error)| error.each());
+    let errors = errors.filter(|error| !error.kind.is_inconclusive());
+    errors.filter_map(|error| Some((error.address.as_deref()?, error)))
+}
+
+/// What is left to repair in root modules where the repair of single providers failed: nothing was written there.
+fn without_failed(
+    repairs: &BTreeMap<PathBuf, BTreeSet<ProviderAddr>>,
+    tried: &[RootOutcome],
+) -> BTreeMap<PathBuf, BTreeSet<ProviderAddr>> {
+    let mut others = BTreeMap::new();
+    for root in tried {
+        let failed: BTreeSet<&ProviderAddr> = failures(root).map(|(addr, _)| addr).collect();
+        let providers = repairs.get(&root.path).into_iter().flatten();
+        let left: BTreeSet<ProviderAddr> = providers.filter(|addr| !failed.contains(addr)).cloned().collect();
+        if !failed.is_empty() && !left.is_empty() {
+            others.insert(root.path.clone(), left);
+        }
+    }
+    others
+}
+
+/// What was not repaired, and why.
+fn not_repaired(tried: &[RootOutcome]) -> Vec<String> {
+    let mut refused: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for root in tried {
         let denied = root.findings.iter().filter(|finding| finding.level() == Level::Deny);
         let reasons = root.errors().map(|(_, error)| &*error.message).chain(denied.map(Finding::message));
         for reason in reasons {
-            refused.entry(reason.to_owned()).or_default().push(shown(&root.path));
+            refused.entry(reason.to_owned()).or_default().insert(shown(&root.path));
         }
     }
-    let note = |(reason, roots): (String, Vec<String>)| match &roots[..] {
-        [one] if one.is_empty() => format!("not repaired: {reason}"),
-        _ => format!("not repaired in {}: {reason}", first_of(&roots, MOST_NAMED)),
+    let note = |(reason, roots): (String, BTreeSet<String>)| {
+        let roots: Vec<String> = roots.into_iter().collect();
+        match &roots[..] {
+            [one] if one.is_empty() => format!("not repaired: {reason}"),
+            _ => format!("not repaired in {}: {reason}", first_of(&roots, MOST_NAMED)),
+        }
     };
-    let is_written = |body: &Result<Body, Error>| matches!(body, Ok(Body::Changes(changes)) if changes.written);
-    (outcome.roots.iter().any(|root| is_written(&root.body)), refused.into_iter().map(note).collect())
+    refused.into_iter().map(note).collect()
+}
+
+/// Gives each finding about an entry that was not repaired the next steps of the error that prevented it: the help of its rule
+/// names the command that failed.
+fn advise(outcome: &mut Outcome, tried: &[RootOutcome]) {
+    let both = |before: Step, next: Step| step!("{}; {}", Value::Step(before), Value::Step(next));
+    for root in &mut outcome.roots {
+        let of_root = tried.iter().filter(|it| it.path == root.path).flat_map(failures);
+        let remedies =
+            of_root.filter_map(|(addr, error)| Some((addr, error.general_hints().into_iter().reduce(both)?)));
+        let remedies: BTreeMap<&ProviderAddr, Step> = remedies.collect();
+        for finding in root.findings.iter_mut().filter(|finding| OF_ENTRIES.contains(&finding.rule)) {
+            let remedy = finding.address.as_ref().and_then(|addr| remedies.get(addr));
+            if let Some(remedy) = remedy.cloned() {
+                *finding = finding.clone().remedied_by(remedy);
+            }
+        }
+    }
 }
 
 /// Adds to each root module the findings that are gone; the note names their rules.
