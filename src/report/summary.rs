@@ -429,7 +429,8 @@ fn next(outcome: &Outcome, groups: &[FindingGroup<'_>]) -> Option<String> {
 }
 
 /// What the gate refuses on behalf of the recorded hashes: what was recorded comes back, or a person takes the hash out.
-const OF_HASHES: [Rule; 4] = [Rule::MalformedHash, Rule::UnattestedHash, Rule::ContradictedHash, Rule::LockHashes];
+const OF_HASHES: [Rule; 5] =
+    [Rule::MalformedHash, Rule::UnattestedHash, Rule::ContradictedHash, Rule::LockHashes, Rule::LockFileAltered];
 
 /// The first command of a help that settles the finding and accepts nothing that a person has to judge.
 fn repair(rule: Rule, help: &Step) -> Option<String> {

@@ -140,6 +140,8 @@ fn the_index_knows_what_was_written_outside_of_git() {
     workspace.write(LOCK, &changed(&registry, &sound));
     let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
     assert!(advised.starts_with("Delete the `hashes` of the entry"), "{advised}");
+    // `lock` refuses the entry until they are deleted.
+    assert_eq!(verify(&workspace, &registry, &[]).json()["next"], "tflock explain lock-file-altered");
     let (head, _) = sound.split_once("  hashes").unwrap();
     workspace.write(LOCK, &format!("{head}}}\n"));
     let [_, args @ ..] = &command(&advised)[..] else { panic!("{advised}") };
@@ -180,6 +182,23 @@ fn hashes_of_another_version_are_recognised() {
     let run =
         workspace.tflock(&registry, ["-C", "app", "diff", "origin/main", "--online", "--exit-code"]).ended_with(3);
     assert!(run.stdout.contains("lock-file-altered"), "{run}");
+}
+
+/// The index knows the version that the entry names now, from another branch or another repository.
+#[test]
+fn what_git_restores_goes_before_the_index() {
+    let registry = honest().release("acme/widget", "1.4.1", PLATFORMS);
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    let other = format!("{}/acme/widget@1.4.1", registry.host());
+    let platforms = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    workspace.tflock(&registry, ["upgrade", &other].iter().chain(&platforms)).ended_with(0);
+    workspace.write(LOCK, &sound.replace("\"1.4.0\"", "\"1.4.1\""));
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    let next = run.json()["next"].as_str().unwrap().to_owned();
+    assert!(help(&run).contains(&next), "{run}");
+    follow(&workspace, &registry, &format!("`{next}`"));
+    assert_eq!(workspace.lock_file(), sound);
 }
 
 #[test]

@@ -37,10 +37,12 @@ impl EarlierRecords<'_> {
             return Vec::new();
         };
         let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
-        if !is_known && !found.iter().any(|record| record.version == entry.version) {
+        // What git explains it also restores, so the index is a record where git has none.
+        let is_open = |found: &[EarlierRecord]| continuity::altered(&entry.hashes, release, found).is_none();
+        if !is_known && !found.iter().any(|record| record.version == entry.version) && is_open(&found) {
             found.extend(self.index(release));
         }
-        if continuity::altered(&entry.hashes, release, &found).is_none() {
+        if is_open(&found) {
             found.extend(self.index_of_others(release));
         }
         found
