@@ -453,6 +453,16 @@ impl Outdated {
     }
 
     pub fn is_upgradable(&self) -> bool {
+        self.has_other_allowed() && !self.is_signer_refused()
+    }
+
+    /// True if `upgrade` would refuse the signer of the version that it selects.
+    pub fn is_signer_refused(&self) -> bool {
+        let is_refused = |age: &ReleaseAge| age.signer_refused && Some(&age.version) == self.allowed.as_ref();
+        self.has_other_allowed() && self.ages.iter().any(is_refused)
+    }
+
+    fn has_other_allowed(&self) -> bool {
         self.allowed.is_some() && self.allowed != self.selected
     }
 

@@ -114,6 +114,7 @@ enum End {
     PartlyChecked,
     Newest,
     Excluded,
+    SignerRefused,
     Same,
     HashesOnly,
     Passed,
@@ -128,10 +129,11 @@ enum End {
 }
 
 /// In the order of the summary; results without a word are not counted.
-const WORDS: [(End, &str); 16] = [
+const WORDS: [(End, &str); 17] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
+    (End::SignerRefused, "with a newer release whose signer is refused"),
     (End::Newest, "at the newest allowed versions"),
     (End::Excluded, "at a version that is not allowed"),
     (End::Same, "up to date"),
@@ -242,6 +244,7 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(_)) => End::Passed,
         Ok(_) if root.is_upgradable() => End::Upgradable,
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_excluded) => End::Excluded,
+        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_signer_refused) => End::SignerRefused,
         Ok(Body::Outdated(report)) if report.complete => End::Newest,
         Ok(Body::OutdatedModules(report)) if report.complete => End::Newest,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,

@@ -69,8 +69,11 @@ fn a_release_whose_signer_would_be_refused_is_marked() {
     let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]).signed_by(keys::OTHER);
     let run = workspace.tflock(&registry, ["outdated", "--format", "json"]).ended_with(0);
     assert_eq!(run.json()["outdated"][0]["ages"][0]["signer_refused"], true);
-    let run = workspace.tflock(&registry, ["outdated"]).ended_with(0);
+    assert!(run.json()["next"].is_null(), "{run}");
+    let run = workspace.tflock(&registry, ["outdated", "--exit-code"]).ended_with(0);
     assert!(run.stdout.contains("signer refused"), "{run}");
+    let run = workspace.tflock(&registry, ["outdated", "-r"]).ended_with(0);
+    assert!(run.stdout.contains("1 with a newer release") && !run.stdout.contains("can be upgraded"), "{run}");
     workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(3);
 }
 
