@@ -445,8 +445,10 @@ fn repair(rule: Rule, help: &Step) -> Option<String> {
         let writes = command.is("lock") && !command.has("--accept-republished");
         let moves_on = command.is("upgrade") && !command.has("--modules");
         let settles = ["install", "add", "fmt", "merge", "cache"].iter().any(|name| command.is(name));
+        // Elsewhere `get` goes on with what is locked, and settles nothing.
+        let installs = command.is("get") && rule == Rule::InstalledDiffers;
         let is_of_git = ["checkout", "rm", "mv"].iter().any(|name| command.is_git(name));
-        writes || moves_on || settles || is_of_git
+        writes || moves_on || settles || installs || is_of_git
     })
 }
 

@@ -30,7 +30,7 @@ fn what_is_installed_is_compared() {
         workspace.write(&format!("{INSTALLED}/{file}"), &doctored);
         let refused = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
         assert!(refused.stdout.contains("[installed-differs]") && refused.stdout.contains(file), "{refused}");
-        assert!(refused.stdout.contains("`tflock get`"), "{refused}");
+        assert!(refused.stdout.contains("next: `tflock get`"), "{refused}");
         // By default the locked content counts and not what is installed.
         workspace.tflock(&registry, ["verify"]).ended_with(0);
         workspace.write(&main, &text);
