@@ -53,7 +53,10 @@ impl Root {
         Ok(match root.read(how) {
             Ok(None) => root,
             Ok(Some(tree)) => root.with_tree(tree),
-            Err(error) => Self { unread: Some(error), ..root },
+            Err(error) => {
+                let lock = root.lock.map(|lock| lock.map_err(|findings| after_configuration(findings, &error)));
+                Self { lock, unread: Some(error), ..root }
+            }
         })
     }
 
@@ -210,6 +213,20 @@ impl Root {
     pub fn names(&self) -> ProviderNames<'_> {
         ProviderNames { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
     }
+}
+
+/// The findings of a lock file, without the command that merges its sides by a configuration which cannot be read.
+fn after_configuration(findings: Vec<Finding>, unread: &Error) -> Vec<Finding> {
+    let remedied = |finding: Finding| {
+        let merges = finding.general_help().commands().any(|command| command.is("merge"));
+        if merges && unread.kind == ErrorKind::Configuration {
+            let first = "Correct the configuration first, which decides how both sides are merged";
+            finding.remedied_by(format!("{first}: {}", unread.located()))
+        } else {
+            finding
+        }
+    };
+    findings.into_iter().map(remedied).collect()
 }
 
 /// The configuration of the directory as that of an Atmos instance, which may require more.

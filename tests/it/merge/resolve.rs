@@ -208,6 +208,28 @@ fn diff_of_a_file_with_markers_names_what_resolves_it() {
 }
 
 #[test]
+fn the_configuration_is_resolved_before_the_lock_file() {
+    let main = |version: &str| {
+        let entry =
+            format!("{{\n      source  = \"registry.example.com/acme/dns\"\n      version = \"{version}\"\n    }}");
+        format!("terraform {{\n  required_providers {{\n    dns = {entry}\n  }}\n}}\n")
+    };
+    let versions = ["1.0.0", "1.1.0", "1.2.0"];
+    let [base, ours, theirs] = versions.map(|version| (lock(&[("dns", version, version, &["zh:a"])]), main(version)));
+    let workspace = workspace(&[]);
+    let files = [(FILE, [&*base.0, &ours.0, &theirs.0]), ("main.tf", [&base.1, &ours.1, &theirs.1])];
+    merge(&workspace, &files).ended_with(1);
+    for command in ["verify", "lock", "list"] {
+        let run = workspace.tflock(None, [command]).ended_with(2);
+        let printed = run.stdout.clone() + &run.stderr;
+        assert!(printed.contains("Correct the configuration first") && !printed.contains("tflock merge"), "{run}");
+    }
+    workspace.write("main.tf", &ours.1);
+    let run = workspace.tflock(None, ["lock"]).ended_with(2);
+    assert!(run.stderr.contains("`tflock merge --resolve .terraform.lock.hcl`"), "{run}");
+}
+
+#[test]
 fn platforms_that_the_other_side_had_are_named() {
     let workspace = workspace(&[]);
     let state = |version: &str, hashes: &[&str]| lock(&[("dns", version, ">= 1.0.0", hashes)]);
