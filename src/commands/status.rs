@@ -56,7 +56,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
         outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
     }
     let judged = targets.in_order(outcomes);
-    let error = Error::all(settings_errors(&judged).chain(settings_errors(&unsettled)));
+    let error = Error::all(settings_errors(judged.iter().chain(&unsettled)));
     let UnlockedUnits { paths, of_modules, .. } = &targets.beside.unlocked_units;
     let mut status = Status {
         root_modules: judged.len(),
@@ -143,9 +143,9 @@ impl SetupUse {
 }
 
 /// The errors in settings, each once: one of them may be the reason why no root module can be read.
-fn settings_errors(judged: &[RootOutcome]) -> Vec<Error> {
+fn settings_errors<'a>(roots: impl Iterator<Item = &'a RootOutcome>) -> Vec<Error> {
     let mut errors: Vec<Error> = Vec::new();
-    for error in judged.iter().filter_map(|root| root.body.as_ref().err()).flat_map(Error::each) {
+    for error in roots.filter_map(|root| root.body.as_ref().err()).flat_map(Error::each) {
         if error.kind == ErrorKind::Settings && !errors.contains(error) {
             errors.push(error.clone());
         }

@@ -7,7 +7,7 @@ use super::discover::below;
 use super::{ProviderNames, RunSettings};
 use crate::config::RootKind;
 use crate::disk::roots::{
-    MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, has_configuration, unlisted_host,
+    MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, file_from, has_configuration, unlisted_host,
 };
 use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
@@ -135,7 +135,17 @@ impl Root {
 
     /// The parsed lock file; an error if there is none.
     pub fn locked(&self) -> Result<&Arc<Decoded>, Error> {
-        self.decoded()?.ok_or_else(|| absent(self.settings.lock_file_shown(), &self.settings.root))
+        let without = || absent(self.settings.lock_file_shown(), &self.settings.root);
+        self.decoded()?.ok_or_else(|| self.not_created().unwrap_or_else(without))
+    }
+
+    /// The error for a missing lock file that tflock does not create, since requirements are not read.
+    pub fn not_created(&self) -> Option<Error> {
+        let part = self.tree.as_ref()?.unread_parts.first().filter(|_| self.lock.is_none())?;
+        let message = format!("requirements are not read, and there is no lock file: {}", part.reason);
+        let error = Error::new(ErrorKind::Configuration, message);
+        let error = error.in_file(file_from(&self.settings.path, &part.place.file)).at(part.place.position);
+        Some(error.hint("create the lock file with the tool; then tflock completes its hashes"))
     }
 
     /// The parsed lock file; `None` if there is no file.

@@ -110,8 +110,8 @@ impl LockRoot {
             None => finding,
         };
         let unread: Vec<Finding> = unread.into_iter().map(shown).collect();
-        if let (None, Some(part)) = (&root.bytes, unread.first()) {
-            return Err(no_new_lock_file(part));
+        if let Some(error) = root.not_created().filter(|_| !request.from_lock) {
+            return Err(error);
         }
         if root.bytes.is_none() && kind == RootKind::Unit && settings.is_tool_guessed {
             return Err(unknown_tool(settings));
@@ -382,13 +382,6 @@ fn unknown_tool(settings: &RunSettings) -> Error {
     Error::new(ErrorKind::Usage, message)
         .in_file(settings.lock_file_shown())
         .hint("pass `--tool`, or set `tool` in .tflock.hcl")
-}
-
-/// The error for a root module without a lock file, of which it is not known what a new one must have.
-fn no_new_lock_file(unread: &Finding) -> Error {
-    let error = Error::new(ErrorKind::Configuration, format!("no lock file is created: {}", unread.message()));
-    let error = unread.file.iter().fold(error, Error::in_file);
-    unread.position.into_iter().fold(error, Error::at).hint("create it with the tool; then tflock completes its hashes")
 }
 
 fn placed(settings: &RunSettings, texts: FileEdit) -> RootEdit {

@@ -160,7 +160,8 @@ fn nothing_looked_at(outcome: &Outcome, skipped: usize, targets: &Targets<'_>) -
         return targets.none_here().message;
     }
     // What unchanged root modules require is not known: they were skipped.
-    if skipped > 0 || outcome.findings().any(|(_, finding)| finding.rule == Rule::LockFileMissing) {
+    let says_more = |rule| [Rule::LockFileMissing, Rule::RequirementsUnread].contains(&rule);
+    if skipped > 0 || outcome.findings().any(|(_, finding)| says_more(finding.rule)) {
         return "there is no lock file".to_owned();
     }
     "the configuration requires no provider, and there is no lock file".to_owned()

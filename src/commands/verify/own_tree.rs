@@ -5,6 +5,7 @@ use std::path::Path;
 use super::base::Base;
 use super::facts;
 use super::opening::OpenedRoots;
+use super::root::create_with_tool;
 use crate::commands::shared::targets::{Targets, with_ignore_rule};
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile;
@@ -67,11 +68,7 @@ pub(super) fn stated_missing(
 /// What writes the lock file of a directory without one.
 fn remedy(targets: &Targets<'_>, directory: &Path) -> Step {
     if let Some(reason) = targets.beside.unlocked_units.unread.get(directory) {
-        return step!(
-            "tflock creates none in a unit that it does not read completely: {}. Make that readable, or lock the unit with \
-             Terragrunt and commit the file.",
-            reason
-        );
+        return create_with_tool(reason);
     }
     if targets.is_created(directory) {
         return step!("Run `tflock lock -r --create` and commit the file.");

@@ -20,7 +20,7 @@ use crate::git::{GitError, TrackedFolder};
 use crate::lockfile::{self, LockEntry, LockFile, LockName, Spans};
 use crate::path::{RepoPath, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
-use crate::step::{Hole, Value};
+use crate::step::{Hole, Step, Value};
 use crate::terragrunt::Influence;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
@@ -445,6 +445,15 @@ fn without_holes(root: Root, holes: &[UnreadPart]) -> Root {
     Root { tree: Some(Arc::new(tree)), ..root }
 }
 
+/// What to do about a missing lock file that tflock does not create, since requirements are not read.
+pub(super) fn create_with_tool(reason: &str) -> Step {
+    format!(
+        "tflock creates no lock file where requirements are not read: {reason}. Make that readable, or create the file with the \
+         tool, and commit it."
+    )
+    .into()
+}
+
 fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -> Option<Finding> {
     let required = tree.map_or(0, |tree| tree.requirements.len());
     // `init` writes no file without requirements either.
@@ -458,6 +467,9 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME)
     };
     let mut missing = Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default());
+    if let Some(part) = tree.and_then(|tree| tree.unread_parts.first()) {
+        missing = missing.remedied_by(create_with_tool(&part.reason));
+    }
     // Next to lock files of Atmos instances `lock` makes no other.
     let names = files::names_in(&settings.root);
     if let Some(name) = names.iter().find_map(|name| LockName::of_instance(name)) {

@@ -67,7 +67,21 @@ fn nothing_is_passed_pruned_or_edited_next_to_what_is_not_read() {
     }
     std::fs::remove_file(workspace.path(LOCK)).unwrap();
     let run = lock(&workspace, &registry, &[]).ended_with(2);
-    assert!(run.stderr.contains("no lock file is created") && !workspace.has(LOCK), "{run}");
+    assert!(
+        run.stderr.contains("requirements are not read, and there is no lock file") && !workspace.has(LOCK),
+        "{run}"
+    );
+    for command in ["outdated", "list"] {
+        let run = workspace.tflock(&registry, [command]).ended_with(2);
+        assert!(run.stderr.contains("requirements are not read") && !run.stderr.contains("tflock lock"), "{run}");
+    }
+    // With a part that is read, and without one.
+    for main in [MAIN, ""] {
+        workspace.write("main.tf", &main.replace("{{registry}}", &registry.host()));
+        let run = workspace.tflock(&registry, ["verify"]);
+        let promises = ["requires no provider", "`tflock lock`"].iter().any(|words| run.stdout.contains(words));
+        assert!(run.stdout.contains("[requirements-unread]") && !promises, "{run}");
+    }
 }
 
 #[test]

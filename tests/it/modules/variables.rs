@@ -215,9 +215,22 @@ fn what_has_no_value_names_its_reason() {
     for (declared, source, code, reasons) in [
         (CONSTANT, "\"./m/${var.f}\"", 4, ["var.f", "--var f=VALUE"]),
         ("variable \"f\" {\n}\n", "\"./m/${var.f}\"", 2, ["not declared with `const = true`", "terraform init"]),
-        ("", "\"./m/${file(\"x\")}\"", 2, ["no lock file is created", "it depends on file() (main.tf:2:19)"]),
+        (
+            "",
+            "\"./m/${file(\"x\")}\"",
+            2,
+            ["requirements are not read, and there is no lock file", "it depends on file() (main.tf:2:19)"],
+        ),
         ("", "\"./m/${aws_x.y.id}\"", 2, ["it depends on aws_x.y.id", "main.tf:2:19"]),
-        ("", "split(\"/\")", 2, ["no lock file is created", "it depends on split() of 1 arguments (main.tf:2:12)"]),
+        (
+            "",
+            "split(\"/\")",
+            2,
+            [
+                "requirements are not read, and there is no lock file",
+                "it depends on split() of 1 arguments (main.tf:2:12)",
+            ],
+        ),
         ("", "\"./m/${[\"a\"][1]}\"", 2, ["(main.tf:2:", "terraform init"]),
         ("", "null ? \"a\" : \"b\"", 2, ["a condition is null", "main.tf:2:12"]),
         ("locals {\n  a = local.b\n  b = local.a\n}\n", "local.a", 2, ["refers to itself", "main.tf:3:7"]),
@@ -225,7 +238,7 @@ fn what_has_no_value_names_its_reason() {
             "",
             "join(\"\", [for x in range(1000000000) : x])",
             2,
-            ["no lock file is created", "more than 1024 numbers (main.tf:2:31)"],
+            ["requirements are not read, and there is no lock file", "more than 1024 numbers (main.tf:2:31)"],
         ),
     ] {
         workspace.write("main.tf", &main(declared, source));
