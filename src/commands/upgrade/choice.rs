@@ -9,6 +9,7 @@ use crate::commands::outdated::{OutdatedArgs, outdated};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Outdated, ReleaseAge};
 use crate::requirements::{Origin, OriginKind};
+use crate::step::Value;
 use crate::version::Version;
 use crate::words::counted;
 
@@ -45,10 +46,12 @@ pub(super) fn choose(args: &UpgradeArgs, services: &Services<'_>) -> Result<Upgr
     let Some(ask) = &services.choose else {
         let message = "--interactive needs a terminal, to ask which providers to raise";
         let error = Error::new(ErrorKind::Usage, message);
-        let error = error.hint(step!("`tflock outdated` lists what could be raised"));
-        return Err(
-            error.hint(step!("`tflock upgrade ADDR` raises what is named, and `--bump` rewrites its constraint"))
-        );
+        let found: Vec<String> = args.below.recursive.then(|| "-r".to_owned()).into_iter().collect();
+        let error = error.hint(step!("`tflock outdated {}` lists what could be raised", Value::Words(found.clone())));
+        return Err(error.hint(step!(
+            "`tflock upgrade {} ADDR` raises what is named, and `--bump` rewrites its constraint",
+            Value::Words(found)
+        )));
     };
     let outcome = outdated(
         &OutdatedArgs {
