@@ -182,6 +182,7 @@ fn a_configuration_that_the_tool_ignores_is_never_passed_over() {
         for args in [&["verify", "--offline"][..], &["why"], &["lock", "--check", "--offline"]] {
             let run = run_in(&[args, &["--tool", "terraform"]].concat()).ended_with(2);
             assert!(run.stderr.contains("only OpenTofu reads") && run.stderr.contains("tflock"), "{name}: {run}");
+            assert!(run.stderr.contains("rename the files to .tf"), "{name}: {run}");
             let all = workspace.tflock(None, args.iter().chain(&["-r", "--tool", "terraform"])).ended_with(2);
             assert!(all.stderr.contains("only OpenTofu reads"), "{name}: {all}");
         }

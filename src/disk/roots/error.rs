@@ -171,8 +171,8 @@ impl From<TreeError> for Error {
                 Error::new(ErrorKind::Configuration, message).hint("name the directory of a root module with -C")
             }
             TreeError::OnlyForTofu(_) => Error::new(ErrorKind::Configuration, message).hint(
-                "pass `--tool tofu`, or set `tool = \"tofu\"` in .tflock.hcl; without an option or a setting, tflock takes such \
-                 a directory for one of OpenTofu",
+                "to use Terraform, rename the files to .tf; to use OpenTofu, pass `--tool tofu`, or set `tool = \"tofu\"` in \
+                 .tflock.hcl; without an option or a setting, tflock takes such a directory for one of OpenTofu",
             ),
             TreeError::Manifest { path, .. } => Error::new(ErrorKind::Configuration, message)
                 .in_file(path)
