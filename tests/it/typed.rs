@@ -88,6 +88,9 @@ fn what_was_probably_meant_is_named() {
         assert_eq!(shown.matches("error").count(), 1, "{args:?}: {shown}");
         assert!(!workspace.has("-"));
     }
+    // Only what is required or locked here can be removed.
+    let run = workspace.tflock(&registry, ["remove", "randm"]).ended_with(2);
+    assert!(!run.stderr.contains("did you mean"), "{run}");
 }
 
 #[test]

@@ -122,11 +122,13 @@ pub fn with_near_names(
     let Ok(roots) = services.named_roots() else { return done };
     let dialect = done.as_ref().map_or(None, |outcome| outcome.dialect).or_else(|| one_dialect(&roots));
     let dialect = dialect.unwrap_or(Dialect::Terraform);
-    let mut meant = Meant { typed, dialect, roots: &roots, known: None };
+    let mut meant = Meant { typed, dialect, roots: &roots, is_own: false, known: None };
     match done {
         Ok(mut outcome) => {
             // Commands other than `add` resolve a type to the provider of the root module.
             let is_new = outcome.command == "add";
+            // What another root module requires cannot be removed here.
+            meant.is_own = outcome.command == "remove";
             let errors = outcome.roots.iter_mut().filter_map(|root| root.body.as_mut().err());
             for error in errors.chain(&mut outcome.error) {
                 meant.add_hints(error);
@@ -147,6 +149,8 @@ struct Meant<'a> {
     typed: &'a [&'a str],
     dialect: Dialect,
     roots: &'a [RunSettings],
+    /// True if the command knows only what these root modules require and lock.
+    is_own: bool,
     /// The providers of the working tree, in short form, read on first use.
     known: Option<BTreeSet<String>>,
 }
@@ -201,8 +205,11 @@ impl Meant<'_> {
     }
 
     fn known(&mut self) -> &BTreeSet<String> {
-        let (roots, dialect) = (self.roots, self.dialect);
+        let (roots, dialect, is_own) = (self.roots, self.dialect, self.is_own);
         self.known.get_or_insert_with(|| {
+            if is_own {
+                return roots.iter().flat_map(of_root).map(|addr| addr.short(dialect)).collect();
+            }
             let of = |root: &RunSettings| {
                 let files = of_root(root).into_iter().chain(remembered(root));
                 files.chain(once_locked(root)).collect::<Vec<_>>()
@@ -372,8 +379,13 @@ mod tests {
         let addr = ProviderAddr::parse(typed, Dialect::Terraform).unwrap();
         let mut error = Error::new(ErrorKind::UnknownProvider, "none of that name").about(addr).hint("look elsewhere");
         let typed = ["acme/other", typed];
-        let mut meant =
-            Meant { typed: &typed, dialect: Dialect::Terraform, roots: &[], known: Some(BTreeSet::default()) };
+        let mut meant = Meant {
+            typed: &typed,
+            dialect: Dialect::Terraform,
+            roots: &[],
+            is_own: false,
+            known: Some(BTreeSet::default()),
+        };
         meant.add_hints(&mut error);
         error.hints
     }
