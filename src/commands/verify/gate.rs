@@ -67,7 +67,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     let OpenedRoots { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
     let opened: Vec<&GateRoot> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
     let locked_modules: usize = opened.iter().map(|root| root.locked_packages()).sum();
-    let units = base.as_ref().map(UnitsBefore::of).transpose()?;
+    let units = base.as_ref().map(|base| UnitsBefore::of(base, scope)).transpose()?;
     let looked_at = opened.iter().filter(|root| root.has_lock_file()).count();
     let mut of_work_tree = match (&base, &units) {
         (Some(base), Some(units)) => {

@@ -21,7 +21,7 @@ use crate::parallel::{self, locked};
 use crate::path::{RepoPath, lexical, shown};
 use crate::redact;
 use crate::terragrunt::{Influence, literal_source};
-use crate::workspace::{Readings, tool_of_new, tools, unit_options};
+use crate::workspace::{Readings, Scope, tool_of_new, tools, unit_options};
 
 impl Base {
     /// The hosts of sources that files of Terragrunt have as they are, without anything computed.
@@ -88,6 +88,9 @@ fn changed_source(old: Option<&String>, new: Option<&String>, units: &[String]) 
 pub struct UnitsBefore<'b> {
     base: &'b Base,
     files: FilesBefore<'b>,
+    /// What the command line says of modules and units.
+    modules: ModuleAccess,
+    readings: Readings,
     memo: Arc<UnitMemo>,
     known: Mutex<BTreeMap<RepoPath, Option<Arc<UnitFacts>>>>,
     origins: OnceLock<Origins>,
@@ -104,28 +107,31 @@ struct Origins {
 }
 
 impl<'b> UnitsBefore<'b> {
-    pub fn of(base: &'b Base) -> Result<Self, Error> {
-        Ok(Self {
+    pub fn of(base: &'b Base, scope: &Scope) -> Result<Self, Error> {
+        let mut units = Self {
             base,
             files: FilesBefore::of(base)?,
+            modules: scope.modules.clone(),
+            readings: Readings::default(),
             memo: Arc::default(),
             known: Mutex::default(),
             origins: OnceLock::new(),
-        })
+        };
+        (units.readings.roots, units.readings.compares) = (units.ways().len(), true);
+        Ok(units)
     }
 
     /// What the unit in the directory of a root module said; `None` if there was none, or if it could not be read.
     fn before(&self, root: &GateRoot) -> Option<Arc<UnitFacts>> {
-        let settings = root.settings();
-        self.unit(&self.base.way_to(&settings.place), &settings.unit_options())
+        self.unit(&self.base.way_to(&root.settings().place))
     }
 
-    fn unit(&self, way: &RepoPath, options: &UnitOptions) -> Option<Arc<UnitFacts>> {
+    fn unit(&self, way: &RepoPath) -> Option<Arc<UnitFacts>> {
         if let Some(known) = locked(&self.known).get(way) {
             return known.clone();
         }
         let facts = self.files.unit_file(way).and_then(|name| {
-            let options = self.with_memo(options.clone());
+            let options = self.with_memo(self.options_of(way));
             let place = self.base.top.join(&**way);
             facts_of_unit(&place, Some((&self.files, name)), &options).ok().map(Arc::new)
         });
@@ -145,9 +151,9 @@ impl<'b> UnitsBefore<'b> {
         ways.into_iter().collect()
     }
 
-    fn origins(&self, options: &UnitOptions) -> &Origins {
+    fn origins(&self) -> &Origins {
         self.origins.get_or_init(|| {
-            let units = parallel::consume(self.ways(), parallel::cores(), |way| self.unit(&way, options));
+            let units = parallel::consume(self.ways(), parallel::cores(), |way| self.unit(&way));
             let mut origins = Origins::default();
             for unit in units.into_iter().flatten() {
                 let reasons = unit.notes.iter().map(|note| &note.reason);
@@ -163,8 +169,8 @@ impl<'b> UnitsBefore<'b> {
 
     /// Why something was assumed of the units of the base; `None` without units now.
     pub fn assumed(&self, roots: &GateRoots) -> Option<&BTreeSet<String>> {
-        let unit = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).find(|root| root.unit().is_some())?;
-        Some(&self.origins(&unit.settings().unit_options()).assumed)
+        let has_unit = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).any(|root| root.unit().is_some());
+        has_unit.then(|| &self.origins().assumed)
     }
 
     /// True if something of a unit is not read that was read at the base, or for another reason.
@@ -206,10 +212,9 @@ impl<'b> UnitsBefore<'b> {
     /// The values in generated files of a unit that are not known, and that no unit of the base has, or whose files changed.
     pub(super) fn lost_holes(&self, root: &GateRoot) -> Vec<UnreadPart> {
         let Some(unit) = root.unit() else { return Vec::new() };
-        let options = root.settings().unit_options();
         let mut lost = Vec::new();
         for hole in unit.holes.iter().filter(|hole| !hole.is_harmless) {
-            let is_old = hole.origin.as_ref().is_some_and(|origin| self.origins(&options).holes.contains(origin));
+            let is_old = hole.origin.as_ref().is_some_and(|origin| self.origins().holes.contains(origin));
             if !is_old || hole.files.iter().any(|file| self.base.changes.touch(Path::new(file))) {
                 lost.push(UnreadPart { reason: hole.part.reason.clone(), place: hole.part.place.clone() });
             }
@@ -220,10 +225,8 @@ impl<'b> UnitsBefore<'b> {
     /// The findings about what decides what `init` installs, and that no unit of the base has.
     pub(super) fn new_overrides(&self, root: &GateRoot) -> Vec<Finding> {
         let Some(unit) = root.unit() else { return Vec::new() };
-        let options = root.settings().unit_options();
-        let is_new = |it: &&Influence| {
-            !self.origins(&options).init_overrides.contains(&it.identity) || self.changes_files_of(it)
-        };
+        let is_new =
+            |it: &&Influence| !self.origins().init_overrides.contains(&it.identity) || self.changes_files_of(it);
         unit.init_overrides.iter().filter(is_new).map(init_override).collect()
     }
 
@@ -243,7 +246,7 @@ impl<'b> UnitsBefore<'b> {
     pub(super) fn new_unit(&self, way: &RepoPath) -> NewUnit {
         let place = self.base.top.join(&**way);
         let is_unit = UNIT_FILES.iter().any(|name| files::is_there(&place.join(name)));
-        let options = self.options_of(way, None);
+        let options = self.options_of(way);
         let Some(unit) = is_unit.then(|| facts_of_unit(&place, None, &options).ok()).flatten() else {
             return NewUnit::Other;
         };
@@ -252,7 +255,7 @@ impl<'b> UnitsBefore<'b> {
         }
         let Some(included) = nearest(&unit.includes).filter(|_| unit.unread.is_empty()) else { return NewUnit::Other };
         let includes_it = |other: &RepoPath| {
-            other != way && self.unit(other, &options).is_some_and(|it| nearest(&it.includes) == Some(included))
+            other != way && self.unit(other).is_some_and(|it| nearest(&it.includes) == Some(included))
         };
         let like_it: Vec<RepoPath> = self.ways().into_iter().filter(includes_it).collect();
         let has_lock = |way: &&RepoPath| self.base.before.tree().kind(&way.join(FILE_NAME)).is_some();
@@ -329,7 +332,7 @@ impl<'b> UnitsBefore<'b> {
     pub(super) fn new_programs(&self, root: &GateRoot) -> Vec<Finding> {
         let Some(unit) = root.unit().filter(|unit| !unit.programs.is_empty()) else { return Vec::new() };
         let before = self.before(root);
-        let origins = || self.origins(&root.settings().unit_options());
+        let origins = || self.origins();
         let is_old = |it: &Influence| {
             let was_here =
                 before.as_ref().is_some_and(|unit| unit.programs.iter().any(|old| old.identity == it.identity));
@@ -373,30 +376,29 @@ impl<'b> UnitsBefore<'b> {
     }
 
     /// How a unit is read, also one that is no root module.
-    fn options_of(&self, way: &RepoPath, root: Option<&GateRoot>) -> UnitOptions {
-        if let Some(root) = root {
-            return root.settings().unit_options();
-        }
-        let readings = Readings::default().for_roots(self.ways().len());
+    fn options_of(&self, way: &RepoPath) -> UnitOptions {
         let settings = self.base.applied_settings(&self.base.top.join(&**way)).unwrap_or_default();
-        unit_options(&settings, &ModuleAccess::default(), &readings)
+        unit_options(&settings, &self.modules, &self.readings)
     }
 
     fn lost_at(&self, way: &RepoPath, root: Option<&GateRoot>) -> Option<Finding> {
         let place = self.base.top.join(&**way);
-        let options = self.options_of(way, root);
         let tree = self.base.before.tree();
-        let before = covering(way, &*self.unit(way, &options)?, |path| tree.resolve(path).is_some())?;
+        let before = covering(way, &*self.unit(way)?, |path| tree.resolve(path).is_some())?;
         let name = UNIT_FILES.into_iter().rev().find(|name| files::is_there(&place.join(name)))?;
         let now = match root.and_then(GateRoot::unit) {
             Some(unit) => Ok(unit.clone()),
-            None => facts_of_unit(&place, None, &options),
+            None => facts_of_unit(&place, None, &self.options_of(way)),
         };
+        let is_known = now.as_ref().is_ok_and(|unit| unit.module.is_some() || unit.unread.is_empty());
         let now = now.as_ref().ok().and_then(|unit| covering(way, unit, |path| self.base.changes.knows(path)));
         let own = way.join(FILE_NAME);
         let message = match now {
             Some(now) if before != own || now == before => return None,
             Some(now) => format!("Terragrunt used {before} at the base, and uses {now} now"),
+            None if !is_known => {
+                format!("Terragrunt used {before} at the base, and it is not known which lock file it uses now")
+            }
             None => {
                 format!("Terragrunt used {before} at the base, and no lock file of the repository covers the unit now")
             }
