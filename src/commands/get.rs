@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Services;
 use super::shared::options::{Assignments, Within};
 use super::shared::targets::{Targets, Unlocked};
-use super::verify::{tracked_packages, unknown_tracked};
+use super::verify::{tracked_or_none, tracked_packages};
 
 use crate::config::{Installed, Location, ModuleSource};
 use crate::disk::files::refuse_linked_directory;
@@ -87,7 +87,7 @@ pub(super) enum ModulesOfRoot {
 /// What git tracks below the data directory would be replaced, and comes back with the next checkout.
 fn refuse_tracked(settings: &RunSettings, tracked: &TrackedFiles) -> Result<(), Error> {
     refuse_linked_directory(&settings.data_dir(), "modules")?;
-    let found = tracked.first_at(&settings.data_dir()).map_err(unknown_tracked)?;
+    let found = tracked_or_none(tracked.first_at(&settings.data_dir()))?;
     let findings = tracked_packages(settings, &found.into_iter().collect::<Vec<_>>());
     Error::of_findings(ErrorKind::Trust, &findings).map_or(Ok(()), Err)
 }

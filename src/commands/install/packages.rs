@@ -10,7 +10,7 @@ use crate::commands::Services;
 use crate::commands::shared::services::package_store;
 use crate::commands::shared::sources::{LocalPlaces, Opened};
 use crate::commands::verify::facts::Questions;
-use crate::commands::verify::{tracked_packages, unknown_tracked};
+use crate::commands::verify::{tracked_or_none, tracked_packages};
 use crate::disk::cache::Cache;
 use crate::disk::files::refuse_linked_directory;
 use crate::disk::mirror::FilesystemMirror;
@@ -88,11 +88,11 @@ impl InstallRoot {
         }
         let data = settings.data_dir();
         let is_installed_to = |folder: &&crate::git::TrackedFolder| folder.path.ends_with(".terraform");
-        let folders = tracked.packages(&settings.root).map_err(unknown_tracked)?;
+        let folders = tracked_or_none(tracked.packages(&settings.root))?;
         let mut folders: Vec<_> = folders.iter().filter(is_installed_to).cloned().collect();
         refuse_linked_directory(&data, "providers")?;
         if folders.is_empty() {
-            folders.extend(tracked.first_at(&data).map_err(unknown_tracked)?);
+            folders.extend(tracked_or_none(tracked.first_at(&data))?);
         }
         let mut findings = tracked_packages(settings, &folders);
         let LocalPlaces { plugin_cache, mirrors } = LocalPlaces::of(settings)?;

@@ -43,7 +43,7 @@ use base::BaseOptions;
 use root::RootMemo;
 
 pub use fix::verify;
-pub use root::{GateRoot, GateRoots, tracked_packages, unknown_tracked};
+pub use root::{GateRoot, GateRoots, tracked_or_none, tracked_packages};
 pub use tree::TreeVerdict;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,11 +16,7 @@ use crate::verify::Completion;
 use crate::workspace::{Scope, root_settings};
 
 /// The findings of a run without a base, and directories without a lock file whose settings cannot be read.
-pub fn of_own_tree(
-    targets: &Targets<'_>,
-    opened: &OpenedRoots,
-    scope: &Scope,
-) -> (Vec<Finding>, Vec<RootOutcome>) {
+pub fn of_own_tree(targets: &Targets<'_>, opened: &OpenedRoots, scope: &Scope) -> (Vec<Finding>, Vec<RootOutcome>) {
     let now = scope.environment.now;
     let mut findings = facts::of_names_in_trees(&scope.directories(), &opened.roots, &opened.tracked, now);
     let (stated, unsettled) = stated_missing(targets, None, &findings, scope);

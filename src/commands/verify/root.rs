@@ -526,8 +526,20 @@ fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
     tree.remote_modules.iter().filter_map(finding).collect()
 }
 
+/// What Git tracks, for commands that write packages: nothing where there is no git to check out again what they replace.
+///
+/// # Errors
+///
+/// That Git does not say it.
+pub fn tracked_or_none<T: Default>(tracked: Result<T, GitError>) -> Result<T, Error> {
+    match tracked {
+        Err(GitError::Start(_)) => Ok(T::default()),
+        tracked => tracked.map_err(unknown_tracked),
+    }
+}
+
 /// The error where Git does not say which packages it tracks.
-pub fn unknown_tracked(error: GitError) -> Error {
+pub(super) fn unknown_tracked(error: GitError) -> Error {
     let error = Error::from(error);
     let message = format!("it is unknown whether git tracks packages that are installed from here: {}", error.message);
     Error { message, ..error }
