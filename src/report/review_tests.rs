@@ -64,7 +64,7 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
         ..Pair::default()
     };
     let (requirements, online) = (&|_: &Pair| None, trust.new.is_some());
-    let locked = || Arc::new(UsedNames::of(&listed));
+    let locked = || Ok(Arc::new(UsedNames::of(&listed)));
     review(&pair, &Known { packages, requirements, locked: &locked, trust, online, now: SystemTime::UNIX_EPOCH })
 }
 

@@ -159,6 +159,33 @@ fn one_path_or_every_lock_file_below() {
 }
 
 #[test]
+fn a_provider_that_two_root_modules_add_is_new_in_each() {
+    let workspace = repository("added");
+    workspace.git(["switch", "--quiet", "--create", "change", "main"]);
+    for root in ["a", "b"] {
+        workspace.write(&format!("{root}/{LOCK}"), &text("added", "new"));
+    }
+    let risks = |args: &[&str]| {
+        let run = workspace.tflock(None, args.iter().chain(&["--format", "json"])).ended_with(0);
+        let json = run.json();
+        let risk = |change: &serde_json::Value| format!("{} {}", change["address"], change["risk"]).replace('"', "");
+        let risks: Vec<String> = json["changes"].as_array().unwrap().iter().map(risk).collect();
+        risks
+    };
+    let wanted = ["registry.terraform.io/acme/widget notable", "registry.terraform.io/acme/gadget routine"];
+    assert_eq!(risks(&["-C", "a", "diff"]), wanted);
+    assert_eq!(risks(&["diff", "main", "--", "b"]), wanted);
+    commit(&workspace, "add it twice");
+    assert_eq!(risks(&["-C", "a", "diff", "HEAD~1..HEAD"]), wanted);
+    // What the old commit locks elsewhere is not new, even if the change removes it there.
+    std::fs::remove_file(workspace.path(&format!("a/{LOCK}"))).unwrap();
+    commit(&workspace, "move it");
+    workspace.git(["mv", "b", "c"]);
+    let moved = risks(&["-C", "c", "diff", "HEAD"]);
+    assert!(moved.iter().all(|risk| risk.ends_with(" routine")), "{moved:?}");
+}
+
+#[test]
 fn requirements_are_compared_if_both_configurations_are_available() {
     let main = |constraint: &str| {
         format!(

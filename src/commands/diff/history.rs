@@ -84,6 +84,10 @@ fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
     }
 }
 
+fn is_lock_file(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| LockName::of(name).is_some())
+}
+
 fn module_lock_of(lock_file: &str) -> String {
     match lock_file.rsplit_once('/') {
         Some((directory, _)) => format!("{directory}/{}", modulelock::FILE_NAME),
@@ -146,6 +150,13 @@ impl History {
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))
     }
 
+    /// The texts of all lock files of the old side.
+    pub(crate) fn lock_files_before(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let Some(old) = &self.old else { return Ok(Vec::new()) };
+        let paths: Vec<&str> = old.tree.paths().filter(|path| is_lock_file(path)).collect();
+        Ok(self.git.files_of(&old.tree, &paths)?.into_iter().flatten().collect())
+    }
+
     fn files(&self, point: &Point, paths: &[String]) -> Result<(Vec<TrustText>, TrustText), Error> {
         let all: Vec<&str> = paths.iter().map(String::as_str).chain([FILE_OF_PINS]).collect();
         let mut texts = self.git.files_of(&point.tree, &all)?;
@@ -183,10 +194,9 @@ impl History {
     /// The lock files of either side in the directory of `lock_file` or below it.
     fn below(&self, lock_file: &str) -> Result<Vec<String>, Error> {
         let directory = lock_file.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
-        let is_lock_file = |name: &str| LockName::of(name).is_some();
         let lock_files = |point: &Point| -> Vec<String> {
             let paths = point.tree.below(self.git.directory());
-            paths.filter(|path| path.rsplit('/').next().is_some_and(is_lock_file)).map(str::to_owned).collect()
+            paths.filter(|path| is_lock_file(path)).map(str::to_owned).collect()
         };
         let mut paths = self.old.as_ref().map(lock_files).unwrap_or_default();
         paths.extend(match &self.new {

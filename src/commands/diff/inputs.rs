@@ -106,6 +106,11 @@ impl Comparison {
         self.history.as_ref().map(|history| history.git.top())
     }
 
+    /// The texts of all lock files of the old commit, whichever are compared.
+    pub fn lock_files_before(&self) -> Result<Vec<Vec<u8>>, Error> {
+        self.history.as_ref().map_or_else(|| Ok(Vec::new()), History::lock_files_before)
+    }
+
     /// The directory whose settings apply to a lock file: its own, or the nearest existing one above it.
     pub fn directory(&self, pair: &Pair) -> PathBuf {
         let Some(history) = &self.history else { return self.directory.clone() };

@@ -14,10 +14,9 @@ use std::time::SystemTime;
 
 use super::Services;
 use super::shared::options::{Packages as PackageOptions, Within};
-use super::shared::providers::locked_below_except;
 use super::shared::sources::PackageSources;
 use super::verify::facts::Questions;
-use crate::addr::{Hostname, UsedNames};
+use crate::addr::{Hostname, ProviderAddr, UsedNames};
 use crate::dialect::Dialect;
 use crate::diff::{Change, Packages};
 use crate::error::{Error, ErrorKind, ExitCode};
@@ -198,7 +197,7 @@ fn outcome(
     let is_only_one = compared.len() == 1;
     let (mut roots, mut notes, mut refused) = (Vec::new(), Vec::new(), false);
     let before = OnceCell::new();
-    let locked = || Arc::clone(before.get_or_init(|| Arc::new(locked_before(compared))));
+    let locked = || before.get_or_init(|| locked_before(compared).map(Arc::new)).clone();
     for (at, (directory, found)) in compared.iter().enumerate() {
         match found {
             Ok(comparison) => {
@@ -250,23 +249,21 @@ fn completed(root: RootOutcome, settings: &Settings, now: SystemTime) -> RootOut
     RootOutcome { findings: findings.collect(), ..root }
 }
 
-/// The providers that the repository locked on the old side: those of the compared lock files, and those of the other
-/// lock files in their present state.
-fn locked_before(compared: &[ComparedRoot]) -> UsedNames {
+/// The providers that the repository locked on the old side: those of the compared files, and of all lock files of the
+/// old commit.
+fn locked_before(compared: &[ComparedRoot]) -> Result<UsedNames, Error> {
     let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
-    let mut locked = BTreeSet::new();
-    for pair in comparisons().flat_map(|comparison| &comparison.pairs) {
-        let text = pair.old.text.as_deref().unwrap_or_default();
-        let dialect = pair.dialect.unwrap_or_else(|| likely_dialect(text));
-        locked.extend(salvage(text, dialect).lock.iter().map(|(addr, _)| addr.clone()));
+    let compared = comparisons().flat_map(|comparison| &comparison.pairs).filter_map(|pair| pair.old.text.clone());
+    let mut texts: BTreeSet<Vec<u8>> = compared.collect();
+    // Directories of one repository are compared with the same commit.
+    let by_top: BTreeMap<&Path, &Comparison> = comparisons().filter_map(|it| Some((it.top()?, it))).collect();
+    for comparison in by_top.into_values() {
+        texts.extend(comparison.lock_files_before()?);
     }
-    let tops: BTreeSet<&Path> = comparisons().filter_map(Comparison::top).collect();
-    for top in tops {
-        let of_tree = comparisons().filter(|comparison| comparison.top() == Some(top));
-        let changed = of_tree.flat_map(|comparison| &comparison.pairs).map(|pair| top.join(&pair.path)).collect();
-        locked.extend(locked_below_except(top, &changed));
-    }
-    UsedNames::of(&locked)
+    let locked = texts.iter().map(|text| salvage(text, likely_dialect(text)).lock);
+    let locked: BTreeSet<ProviderAddr> =
+        locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect();
+    Ok(UsedNames::of(&locked))
 }
 
 /// If there is no lock file here, but below, names the option that looks there.

@@ -77,7 +77,7 @@ pub struct Knowledge<'a> {
     /// The requirements of both sides; `None` without configuration to look at.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[SideRequirements; 2]>,
     /// The providers that lock files of the repository had before.
-    pub locked: &'a dyn Fn() -> Arc<UsedNames>,
+    pub locked: &'a dyn Fn() -> Result<Arc<UsedNames>, Error>,
     pub trust: &'a Trust,
     pub online: bool,
     pub now: SystemTime,
@@ -131,7 +131,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>),
         change.link = new_release(change).and_then(|version| registry_page(&change.address, version));
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
-        change.novelty = novelty(change, known).map(Box::new);
+        change.novelty = novelty(change, known)?.map(Box::new);
         if let Some(facts) = release(change, &packages) {
             extra.extend(of_release(change, facts, &packages, known));
             let altered = altered(change, facts, pair, [&before.lock, &now.lock]);
@@ -180,17 +180,16 @@ fn find_requirements(change: &mut Change, [old, new]: &[SideRequirements; 2], ro
 }
 
 /// Describes a provider that is new to the repository; `None` for others.
-fn novelty(change: &Change, known: &Knowledge<'_>) -> Option<Novelty> {
+fn novelty(change: &Change, known: &Knowledge<'_>) -> Result<Option<Novelty>, Error> {
     let addr = &change.address;
     let is_new = matches!(change.kind, ChangeKind::Added | ChangeKind::Moved);
-    if !is_new
-        || (known.locked)().contains(addr)
-        || known.trust.old.as_ref().is_some_and(|pins| pins.pin(addr).is_some())
-    {
-        return None;
+    if !is_new || known.trust.old.as_ref().is_some_and(|pins| pins.pin(addr).is_some()) {
+        return Ok(None);
     }
+    let locked = (known.locked)()?;
     let signer_is_new = change.kind == ChangeKind::Added;
-    Some(Novelty { signer_is_new, mistaken_for: (known.locked)().mistaken_for(addr), namesake: namesake(addr) })
+    let novelty = || Novelty { signer_is_new, mistaken_for: locked.mistaken_for(addr), namesake: namesake(addr) };
+    Ok((!locked.contains(addr)).then(novelty))
 }
 
 /// The changes of the module lock file, with findings about them.

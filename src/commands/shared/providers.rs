@@ -64,18 +64,13 @@ pub(crate) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     Root::open(root, Reading::LENIENT).map(|root| root.names().known()).unwrap_or_default()
 }
 
+/// The providers of all lock files below a directory.
 fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
-    locked_below_except(directory, &BTreeSet::new())
-}
-
-/// The providers of all lock files except `others`.
-pub(in crate::commands) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) -> BTreeSet<ProviderAddr> {
     let places = below::survey(directory, None).map(|survey| survey.places).unwrap_or_default();
     let of_place = |place: SurveyedDirectory| -> Vec<PathBuf> {
         place.locks.iter().map(|name| directory.join(&place.path).join(name.as_str())).collect()
     };
     let files = places.into_iter().flat_map(of_place);
-    let files = files.filter(|file| !others.contains(file));
     let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| root_files::read_lock_file(&file).ok().flatten()).collect();
     let locked = texts.iter().filter_map(|bytes| lockfile::decode(bytes, likely_dialect(bytes)).ok());
     locked.flat_map(|decoded| decoded.lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()

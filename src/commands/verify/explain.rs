@@ -79,7 +79,7 @@ impl<'a> Explainer<'a> {
         (requirements, known): (PairRequirements<'_>, &Releases),
     ) -> Option<RootOutcome> {
         let packages = |changes: &[Change]| packages(changes, trust, known, (self.cache, self.now));
-        let locked = || Arc::clone(&self.used);
+        let locked = || Ok(Arc::clone(&self.used));
         let (online, now) = (self.online, self.now);
         let knowledge = Knowledge { packages: &packages, requirements, locked: &locked, trust, online, now };
         // What `diff` would find, the gate has judged.
