@@ -110,20 +110,22 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     interrupt.finish();
     match outcome {
         Ok(outcome) => {
-            let (code, dialect) = (outcome.code, outcome.dialect);
+            let dialect = outcome.dialect;
             let [out, err] = [out, err].map(|style| Style { dialect, ..style });
-            write(&mut streams.stderr, &report::remarks(&outcome, format, err));
-            let reports = write_reports(global, environment, |format, style| {
+            let unwritten = write_reports(global, environment, |format, style| {
                 report::render(&outcome, format, Style { dialect, ..style })
             });
-            code.and(unwritten(streams, reports, err)).and(result(streams, &report::render(&outcome, format, out)))
+            // The result on the streams agrees with the exit code.
+            let outcome = outcome.with_error(Error::all(unwritten));
+            write(&mut streams.stderr, &report::remarks(&outcome, format, err));
+            outcome.code.and(result(streams, &report::render(&outcome, format, out)))
         }
-        Err(error) => {
+        Err(mut error) => {
+            let failure = |error: &Error, format| report::failure(Some(invocation.name), error, format);
+            let unwritten = write_reports(global, environment, |format, _| failure(&error, format));
+            error.others.extend(unwritten);
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let failure = |format| report::failure(Some(invocation.name), &error, format);
-            let reports = write_reports(global, environment, |format, _| failure(format));
-            let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
-            code.and(result(streams, &failure(format)))
+            ExitCode::of_error(&error).and(result(streams, &failure(&error, format)))
         }
     }
 }
@@ -192,23 +194,12 @@ fn trust_instance_of_tests(variables: &Variables) -> Result<(), Error> {
     TrustedRoot::replace(&text).map_err(failed)
 }
 
-fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {
-    let Err(error) = reports else { return ExitCode::Done };
-    // For users in any format: the result is complete without it.
-    write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, style));
-    ExitCode::of_error(&error)
-}
-
 #[cfg(test)]
 mod tests;
 
-/// Writes the report files of a run, and the step summary of GitHub Actions. `render` gives its result, or its error, in
-/// one format.
-fn write_reports(
-    global: &Global,
-    environment: &Environment,
-    render: impl Fn(Format, Style) -> String,
-) -> Result<(), Error> {
+/// Writes the report files of a run, and the step summary of GitHub Actions, and returns what failed. `render` gives its
+/// result, or its error, in one format.
+fn write_reports(global: &Global, environment: &Environment, render: impl Fn(Format, Style) -> String) -> Vec<Error> {
     let dialect = global.tool.and_then(args::Tool::dialect);
     let plain = Style { dialect, detail: global.detail(), ..Style::default() };
     let requested = global.report.iter().map(|(format, file)| (*format, environment.directory.join(file)));
@@ -227,7 +218,7 @@ fn write_reports(
                 .map(|reason| unwritable(&file, &reason)),
         );
     }
-    Error::all(errors).map_or(Ok(()), Err)
+    errors
 }
 
 /// The step summary file, if annotations were requested.

@@ -258,6 +258,16 @@ fn reports_go_to_files_and_the_step_summary() {
     let args = ["diff", "old.hcl", "new.hcl", "--report", "json=no/such/folder"];
     let run = workspace.tflock(None, args).ended_with(2);
     assert!(run.stdout.contains("CHECKSUMS REPLACED") && run.stderr.contains("cannot write the report"), "{run}");
+    let run =
+        workspace.tflock(None, args.into_iter().chain(["--report", "html=no/page", "--format", "json"])).ended_with(2);
+    let json = run.json();
+    assert_eq!((&json["exit_code"], &json["changed"]), (&2.into(), &true.into()), "{run}");
+    assert!(json["error"]["message"].as_str().unwrap().contains("no/such/folder"), "{run}");
+    assert_eq!(json["error"]["others"].as_array().map(Vec::len), Some(1), "{run}");
+    // The same where there is no result.
+    let args = ["diff", "old.hcl", "absent.hcl", "--report", "json=no/such/folder", "--format", "json"];
+    let run = workspace.tflock(None, args).ended_with(2);
+    assert_eq!(run.json()["error"]["others"].as_array().map(Vec::len), Some(1), "{run}");
     workspace.tflock(None, ["diff", "old.hcl", "new.hcl", "--report", "nonsense=x"]).ended_with(2);
     workspace.tflock(None, ["list", "--format", "commit"]).ended_with(2);
 }

@@ -40,7 +40,8 @@ pub(super) fn render(outcome: &Outcome) -> String {
     // A result and an error form one body.
     outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     document.extend(outcome.kinds.values().next().map(|kind| ("kind".to_owned(), json!(kind))));
-    if let Some(error) = &outcome.error {
+    let errors = outcome.roots.iter().filter_map(|root| root.body.as_ref().err()).chain(&outcome.error);
+    if let Some(error) = Error::all(errors.cloned()) {
         document.insert("error".to_owned(), json!(error));
     }
     text(document)
