@@ -69,7 +69,7 @@ pub fn migrate(args: &MigrateArgs, services: &Services<'_>) -> Result<Outcome, E
         found: args.recursive,
         ..args.locking.request(args.check)
     };
-    let mut targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?;
+    let mut targets = Targets::of(&services.scope, args.recursive, Unlocked::Reported)?.with_ordinary_lock_files()?;
     let skipped = targets.leave_out_kinds("migrate", |traits| traits.no_migration)?;
     let mut outcome = run(&request, &targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);

@@ -63,6 +63,7 @@ pub fn outdated(args: &OutdatedArgs, services: &Services<'_>) -> Result<Outcome,
         return modules(args.below.recursive, args.exit_code, services);
     }
     let targets = Targets::of(&services.scope, args.below.recursive, Unlocked::Opened)?.or_none()?;
+    let targets = targets.with_ordinary_lock_files()?;
     let request = LockRequest { providers: args.providers.clone(), found: targets.found, ..LockRequest::default() };
     let (roots, notes) = of_roots(&targets, &request, services, true);
     let named = NamedProviders::new(&args.providers);

@@ -14,6 +14,7 @@ use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{ChangedFiles, Git, tracked};
+use crate::lockfile::LockName;
 use crate::outcome::{Body, NextStep, Notes, Outcome, RootOutcome, Status};
 use crate::path::{shown, worktree};
 use crate::release::{Lookup, Releases};
@@ -93,7 +94,7 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     };
     let lacking = judged.iter().filter(|root| has(root, Rule::LockFileMissing)).map(|root| root.path.clone());
     let creates = lacking.chain(missing(&of_tree)).any(|path| is_written(&path));
-    let (name, of_many, effect) = next(&status, judged.iter().any(needs_lock), creates, setup);
+    let (name, of_many, effect) = next(&status, &judged, creates, setup);
     // `setup` works in one repository.
     let within = if name == "setup" { scope.named.get(..1).unwrap_or_default() } else { &scope.named };
     let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
@@ -226,16 +227,22 @@ fn missing(findings: &[Finding]) -> impl Iterator<Item = PathBuf> {
     missing.filter_map(|finding| Some(finding.file.as_deref()?.parent()?.to_owned()))
 }
 
-/// True if there is a finding that `lock` mends and `verify --fix` does not.
-fn needs_lock(root: &RootOutcome) -> bool {
-    root.findings.iter().any(|finding| MENDED.contains(&finding.rule) && !finding.is_repairable())
+fn is_of_instance(root: &RootOutcome) -> bool {
+    LockName::directory(&root.path) != root.path
+}
+
+/// The findings that `lock` mends.
+fn mended(root: &RootOutcome) -> impl Iterator<Item = &Finding> {
+    // Atmos adds the entries of its instances.
+    let is_left = |finding: &Finding| finding.rule == Rule::EntryMissing && is_of_instance(root);
+    root.findings.iter().filter(move |finding| MENDED.contains(&finding.rule) && !is_left(finding))
 }
 
 /// A command, its options for many root modules, and its effect: the first of these for which there is a reason, since what
 /// blocks the others comes first. `creates` says whether `lock` writes any of the missing lock files.
 fn next(
     status: &Status,
-    needs_lock: bool,
+    judged: &[RootOutcome],
     creates: bool,
     setup_use: SetupUse,
 ) -> (&'static str, &'static [&'static str], &'static str) {
@@ -273,10 +280,11 @@ fn next(
     if has(&Rule::VersionNotAllowed) {
         return ("upgrade", &["-r"], "selects versions that the configuration allows");
     }
-    if MENDED.iter().any(has) && !needs_lock && status.not_remembered.is_empty() {
-        return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
-    }
-    if MENDED.iter().any(has) {
+    let mended = || judged.iter().flat_map(mended);
+    if mended().any(|finding| finding.level() > Level::Note) {
+        if mended().all(Finding::is_repairable) && status.not_remembered.is_empty() {
+            return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
+        }
         return ("lock", &["-r"], "adds what the lock files lack");
     }
     if status.platforms.is_none() && setup_use.is_read && !setup_use.has_settings {
@@ -290,6 +298,10 @@ fn next(
     }
     if status.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
         return ("diff", &["-r"], "explains what changed, before you commit it");
+    }
+    let is_all_of_atmos = !judged.is_empty() && judged.iter().all(is_of_instance);
+    if has(&Rule::EntryMissing) || is_all_of_atmos {
+        return ("verify", &["-r"], "checks everything, and explains what is left to Atmos");
     }
     ("outdated", &["-r"], "shows newer versions")
 }

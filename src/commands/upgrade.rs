@@ -228,6 +228,7 @@ pub fn upgrade(args: &UpgradeArgs, services: &Services<'_>) -> Result<Outcome, E
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Reported)?;
+    let targets = if request.upgrade.is_some() { targets.with_ordinary_lock_files()? } else { targets };
     let mut offered = BTreeMap::new();
     if bump && (request.providers.is_empty() || request.precise.len() < request.providers.len()) {
         // Locking reports the notes.

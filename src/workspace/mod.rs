@@ -61,12 +61,18 @@ pub fn settings_of_lock(root: &Path, lock: LockName, shown: &Path, scope: &Scope
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
-/// The lock files of Atmos instances in the directory of a root module.
-pub fn instances_beside(root: &RunSettings, scope: &Scope) -> Result<Vec<RunSettings>, Error> {
-    let names = files::names_in(&root.root);
+/// The names of the lock files of Atmos instances in a directory, in order.
+pub fn instance_names(directory: &Path) -> Vec<LockName> {
+    let names = files::names_in(directory);
     let mut names: Vec<LockName> = names.iter().filter_map(|name| LockName::of_instance(name)).collect();
     names.sort_unstable();
-    names.into_iter().map(|name| settings_of_lock(&root.root, name, &root.path, scope)).collect()
+    names
+}
+
+/// The lock files of Atmos instances in the directory of a root module.
+pub fn instances_beside(root: &RunSettings, scope: &Scope) -> Result<Vec<RunSettings>, Error> {
+    let names = instance_names(&root.root).into_iter();
+    names.map(|name| settings_of_lock(&root.root, name, &root.path, scope)).collect()
 }
 
 /// Replaces the settings of a root module by settings from outside the working tree. If they name no tool, it is the

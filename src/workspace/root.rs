@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock};
 use super::discover::below;
 use super::{ProviderNames, RunSettings};
 use crate::config::RootKind;
+use crate::disk::root_files;
 use crate::disk::roots::{
     MissingModules, Tree, TreeError, TreeOptions, UnreadPart, UnreadReason, file_from, has_configuration, unlisted_host,
 };
-use crate::disk::{files, root_files};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Location, Position, Rule};
 use crate::git::Git;
@@ -255,7 +255,7 @@ pub fn absent(shown: PathBuf, directory: &Path) -> Error {
     if !is_ordinary {
         return error.hint("check the name of the file");
     }
-    if files::names_in(directory).iter().any(|name| LockName::of_instance(name).is_some()) {
+    if !super::instance_names(directory).is_empty() {
         return error.hint(
             "Atmos copies the lock file of an instance there before it runs `init`: this command leaves those alone",
         );

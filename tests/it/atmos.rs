@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::locked::{LOCK, honest, planted};
-use crate::support::proposal::{commit, edit, gate, repository, without_last_line_with};
+use crate::support::proposal::{SETTINGS, commit, edit, gate, repository, without_last_line_with};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -118,12 +118,11 @@ fn a_directory_of_instances_alone_lacks_no_lock_file() {
         workspace.tflock(&registry, args.iter().chain(&["--platform", PLATFORMS[0]]).copied()).ended_with(0);
         assert!(!workspace.has(&format!("app/{LOCK}")));
     }
-    for args in [&["install", "-C", "app"][..], &["upgrade", "-C", "app"]] {
-        let (before, run) = (workspace.read(INSTANCE), workspace.tflock(&registry, args.iter().copied()));
-        assert_eq!(workspace.read(INSTANCE), before, "{run}");
+    for command in [&["install"][..], &["upgrade"], &["outdated"], &["migrate", "--to", "tofu"]] {
+        let run = workspace.tflock(&registry, ["-C", "app"].iter().chain(command)).ended_with(2);
+        assert!(run.touched().is_empty() && run.stderr.contains("Atmos"), "{run}");
     }
     gate(&workspace, &registry, &["-r"]).ended_with(0);
-    drop(std::fs::remove_file(workspace.path(&format!("app/{LOCK}"))));
     // A new requirement makes none either, unless the lock file is what is to change.
     let add = ["add", "-C", "app", "{{registry}}/acme/gadget"].map(|it| it.replace("{{registry}}", &registry.host()));
     let replace = |more: &str| workspace.tflock(&registry, add.iter().map(String::as_str).chain([more]));
@@ -132,6 +131,27 @@ fn a_directory_of_instances_alone_lacks_no_lock_file() {
     assert!(run.stderr.contains(INSTANCE) && !run.stderr.contains("lock` adds"), "{run}");
     replace("--lock-only").ended_with(0);
     assert!(workspace.has(&format!("app/{LOCK}")));
+}
+
+/// `lock` adds no entry to it, and `outdated` leaves it alone.
+#[test]
+fn status_names_no_command_that_leaves_it_alone() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.git(["rm", "--quiet", "-r", "other"]);
+    workspace.git(["mv", &format!("app/{LOCK}"), INSTANCE]);
+    workspace.write(SETTINGS, &format!("platforms = [\"{}\"]\n", PLATFORMS[0]));
+    base(&workspace);
+    let next = || workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json()["next"].clone();
+    assert_eq!(next(), "tflock verify -r");
+    edit(&workspace, "app/main.tf", |text| {
+        text.replace(
+            "required_providers {",
+            "required_providers {\n    other = { source = \"example.com/acme/other\" }",
+        )
+    });
+    base(&workspace);
+    assert_eq!(next(), "tflock verify -r");
 }
 
 #[test]
@@ -317,6 +337,23 @@ fn git_merges_and_diff_compares_it() {
     edit(&workspace, INSTANCE, |text| planted(text, FORGED));
     let run = workspace.tflock(&registry, ["diff", "-r", "HEAD"]);
     assert!(run.stdout.contains(INSTANCE), "{run}");
+    // A directory means all of its lock files, also where there is no other one.
+    let changed = |args: &[&str]| {
+        let run = workspace.tflock(&registry, args.iter().chain(&["--format", "json"])).ended_with(0).json();
+        let all = run["roots"].as_array().cloned().unwrap_or_else(|| vec![run]);
+        all.iter()
+            .filter(|it| it["changed"] == true)
+            .map(|it| it.get("file").unwrap_or(&it["path"]).clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(changed(&["-C", "app", "diff"]), [INSTANCE]);
+    assert_eq!(changed(&["diff", "HEAD", "--", "app"]), [INSTANCE]);
+    workspace.git(["rm", "--quiet", &format!("app/{LOCK}")]);
+    commit(&workspace, "instances alone");
+    assert_eq!(changed(&["-C", "app", "diff", "HEAD~1..HEAD"]), [INSTANCE, format!("app/{LOCK}").as_str()]);
+    edit(&workspace, INSTANCE, |text| text.replace("  version ", "  version    "));
+    assert_eq!(changed(&["-C", "app", "diff"]), [INSTANCE]);
+    workspace.git(["reset", "--quiet", "--hard", "HEAD~1"]);
     workspace.git(["checkout", "--quiet", "."]);
     workspace.tflock(&registry, ["fmt", "-r", "--check"]).ended_with(0);
     edit(&workspace, INSTANCE, |text| text.replace("  version ", "  version    "));

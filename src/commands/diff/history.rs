@@ -1,5 +1,6 @@
 //! Two points of the git history, and their lock files.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -115,8 +116,14 @@ impl History {
         recursive: bool,
         dialect: Option<Dialect>,
     ) -> Result<(Vec<Pair>, TrustTexts), Error> {
-        let wanted = self.wanted(path)?;
-        let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
+        let (wanted, is_directory) = self.wanted(path)?;
+        let paths = if recursive {
+            self.below(&wanted)?
+        } else if is_directory {
+            self.beside(wanted)
+        } else {
+            vec![wanted]
+        };
         let modules: Vec<String> = paths.iter().map(|path| module_lock_of(path)).collect();
         let all: Vec<String> = paths.iter().chain(&modules).cloned().collect();
         let (mut old, old_pins) = match &self.old {
@@ -135,6 +142,8 @@ impl History {
             .map(|(point, none)| point.as_ref().map_or(none.to_owned(), |point| point.commit.shown()));
         let modules = old.split_off(paths.len()).into_iter().zip(new.split_off(paths.len()));
         let texts = paths.iter().zip(old).zip(new).zip(modules);
+        // A directory with several lock files has one for modules.
+        let mut directories = BTreeSet::new();
         let pairs = texts.map(|(((path, old), new), (old_modules, new_modules))| Pair {
             path: PathBuf::from(path),
             old: DiffSide { name: old_name.clone(), text: old },
@@ -145,7 +154,11 @@ impl History {
                 .as_ref()
                 .filter(|_| self.new.is_none())
                 .map(|point| point.commit.id.chars().take(10).collect()),
-            modules: [old_modules, new_modules],
+            modules: if directories.insert(Path::new(path).parent()) {
+                [old_modules, new_modules]
+            } else {
+                [None, None]
+            },
         });
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))
     }
@@ -164,8 +177,9 @@ impl History {
         Ok((texts, pins))
     }
 
-    /// The lock file that a path names, relative to the top: the path itself, or the lock file in that directory.
-    fn wanted(&self, path: Option<&Path>) -> Result<String, Error> {
+    /// The lock file that a path names, relative to the top: the path itself, or the ordinary one in that directory. Also
+    /// whether it names the directory.
+    fn wanted(&self, path: Option<&Path>) -> Result<(String, bool), Error> {
         let typed = path.unwrap_or(Path::new(""));
         let outside = || usage(format!("{} is outside of the working tree", shown(typed)));
         let from_top = match typed.strip_prefix(self.git.top()) {
@@ -185,10 +199,27 @@ impl History {
         }
         let is_directory = parts.is_empty() || self.git.top().join(parts.join("/")).is_dir();
         let is_named = parts.last().is_some_and(|name| Path::new(name).extension().is_some_and(|end| end == "hcl"));
-        if is_directory || !is_named {
+        let names_directory = is_directory || !is_named;
+        if names_directory {
             parts.push(FILE_NAME);
         }
-        Ok(parts.join("/"))
+        Ok((parts.join("/"), names_directory))
+    }
+
+    /// The lock files of either side in the directory of an ordinary one: also those of Atmos instances. Without any, the
+    /// ordinary one.
+    fn beside(&self, ordinary: String) -> Vec<String> {
+        let directory = ordinary.strip_suffix(FILE_NAME).unwrap_or_default();
+        let is_in_it = |path: &&str| is_lock_file(path) && path.rfind('/').map_or(0, |at| at + 1) == directory.len();
+        let of_point = |point: &Point| -> Vec<String> {
+            point.tree.below(directory.trim_end_matches('/')).filter(is_in_it).map(str::to_owned).collect()
+        };
+        let mut paths: BTreeSet<String> = self.old.iter().chain(&self.new).flat_map(of_point).collect();
+        if self.new.is_none() {
+            let names = files::names_in(&self.git.top().join(directory)).into_iter();
+            paths.extend(names.filter(|name| LockName::of(name).is_some()).map(|name| format!("{directory}{name}")));
+        }
+        if paths.is_empty() { vec![ordinary] } else { paths.into_iter().collect() }
     }
 
     /// The lock files of either side in the directory of `lock_file` or below it.

@@ -193,7 +193,8 @@ fn outcome(
     scope: &Scope,
 ) -> Result<Outcome, Error> {
     let now = scope.environment.now;
-    let many = args.recursive || compared.len() > 1;
+    let pairs: usize = compared.iter().filter_map(|(_, found)| found.as_ref().ok()).map(|it| it.pairs.len()).sum();
+    let many = args.recursive || compared.len() > 1 || pairs > 1;
     let is_only_one = compared.len() == 1;
     let (mut roots, mut notes, mut refused) = (Vec::new(), Vec::new(), false);
     let before = OnceCell::new();

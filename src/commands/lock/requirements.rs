@@ -17,12 +17,11 @@ use crate::error::{Error, ErrorKind};
 use crate::git::GitError;
 use crate::lock;
 use crate::lock::plan::Reselect;
-use crate::lockfile::LockName;
 use crate::path::shown;
 use crate::requirements::{Origin, Requirement};
 use crate::step::Step;
 use crate::version::{Constraints, Operator, Version};
-use crate::workspace::RunSettings;
+use crate::workspace::{RunSettings, instance_names};
 
 /// Writes requirements into the configuration of a root module, and restricts the run to them. Notes where the history is unknown.
 pub(super) fn add(root: &mut LockRoot, additions: &[Addition], notes: &mut BTreeSet<Step>) -> Result<(), Error> {
@@ -84,12 +83,11 @@ pub(super) fn left_to_atmos(root: &LockRoot, additions: &[Addition]) -> Option<S
     if is_wanted || settings.lock_file().exists() {
         return None;
     }
-    let names = files::names_in(&settings.root);
-    let mut instances = names.iter().filter_map(|name| LockName::of_instance(name));
-    let first = instances.next()?;
-    let others = match instances.count() {
-        0 => String::new(),
-        count => format!(" and {count} more"),
+    let instances = instance_names(&settings.root);
+    let first = instances.first()?;
+    let others = match instances.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
     };
     Some(step!(
         "no lock file is written next to {}{}: Atmos adds the entry when it runs `init` for an instance",

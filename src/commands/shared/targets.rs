@@ -20,7 +20,7 @@ use crate::path::{shown, worktree};
 use crate::words::counted;
 use crate::workspace::discover::{FoundBeside, Search, discover};
 use crate::workspace::ignored::{self, IgnoredLockFile, IgnoredLockFiles};
-use crate::workspace::{RunSettings, Scope, instances_beside, named_roots, settings_of_lock};
+use crate::workspace::{RunSettings, Scope, instance_names, instances_beside, named_roots, settings_of_lock};
 
 pub use notes::not_considered;
 
@@ -306,6 +306,21 @@ impl<'a> Targets<'a> {
         Ok(self)
     }
 
+    /// Fails if a named directory has lock files of Atmos instances alone.
+    pub fn with_ordinary_lock_files(self) -> Result<Self, Error> {
+        for place in &self.places {
+            if let TargetPlace::Named(settings) = place
+                && !settings.lock_file().exists()
+                && let Some(name) = instance_names(&settings.root).first()
+            {
+                let is_here = settings.path.as_os_str().is_empty();
+                let place = if is_here { "here".to_owned() } else { format!("in {}", shown(&settings.path)) };
+                return Err(of_instances_alone(&place, Path::new(name.as_str())));
+            }
+        }
+        Ok(self)
+    }
+
     /// Why there is no root module.
     pub fn none_here(&self) -> Error {
         let first = self.scope.directories().into_iter().next().unwrap_or_default();
@@ -453,10 +468,7 @@ fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &Ignored
         return failed(format!("no lock file {place} (files that Git ignores do not count)")).hint(hint);
     }
     if let Some((path, name)) = creatable.instances.first() {
-        let file = shown(&path.join(name.as_str()));
-        return failed(format!(
-            "no lock file {place} but those of Atmos instances, such as {file}, which this command leaves alone"
-        ));
+        return of_instances_alone(&place, &path.join(name.as_str()));
     }
     if !creatable.beside.withheld.is_empty() || !creatable.beside.unlocked_units.is_empty() {
         return failed(format!("no lock file {place}"));
@@ -468,6 +480,13 @@ fn none_below(scope: &Scope, start: &Path, unlocked: Unlocked, ignored: &Ignored
     }
     let message = format!("no lock file or configuration {place} (files that Git ignores do not count)");
     failed(message).hint("name the directory to look in with -C")
+}
+
+fn of_instances_alone(place: &str, file: &Path) -> Error {
+    let file = shown(file);
+    let message =
+        format!("no lock file {place} but those of Atmos instances, such as {file}, which this command leaves alone");
+    Error::new(ErrorKind::NotFound, message)
 }
 
 /// Joins a directory and a relative path, without the trailing slash that an empty path would leave.

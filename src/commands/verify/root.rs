@@ -12,12 +12,11 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::sources::RootResults;
 use crate::commands::shared::targets::with_ignore_rule;
 use crate::config::RootKind;
-use crate::disk::files;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, UnitFacts, UnreadPart, file_from, tree_of_unread};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::git::{GitError, TrackedFolder};
-use crate::lockfile::{self, LockEntry, LockFile, LockName, Spans};
+use crate::lockfile::{self, LockEntry, LockFile, Spans};
 use crate::path::{RepoPath, shown};
 use crate::requirements::{Requirement, Requirements, module_name};
 use crate::step::{Hole, Step, Value};
@@ -26,7 +25,7 @@ use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Counted, Subject, Unanswered, Verified};
 use crate::words::counted;
 use crate::workspace::ignored::IgnoredLockFile;
-use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings, git_in};
+use crate::workspace::{ProviderNames, Reading, Root, RootSource, RunSettings, git_in, instance_names};
 
 /// Root modules by their shown paths, each with its content or the error.
 pub type GateRoots = RootResults<GateRoot>;
@@ -471,8 +470,7 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>, caller: Option<&Path>) -
         missing = missing.remedied_by(create_with_tool(&part.reason));
     }
     // Next to lock files of Atmos instances `lock` makes no other.
-    let names = files::names_in(&settings.root);
-    if let Some(name) = names.iter().find_map(|name| LockName::of_instance(name)) {
+    if let Some(name) = instance_names(&settings.root).first() {
         missing = missing.remedied_by(step!(
             "If Atmos runs this directory, the owner of the trust file approves the change (`--allow-trust-change`); else remove {} and run `tflock lock`.",
             name.as_str()
