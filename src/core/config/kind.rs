@@ -128,7 +128,7 @@ impl RootKind {
             phrase: "a Terragrunt unit",
             new_requirement: None,
             no_install: Some(
-                "Terragrunt runs the tool in .terragrunt-cache; a filesystem mirror spares the downloads there",
+                "Terragrunt runs the tool in .terragrunt-cache; `tflock mirror -r DIR` writes a filesystem mirror for its providers",
             ),
             no_migration: Some("Terragrunt assembles its configuration, which tflock does not edit"),
             ..MODULE

@@ -118,6 +118,10 @@ fn a_run_over_all_root_modules_counts_those_that_were_read() {
         run.stderr.contains("skipped 1 root module in which `tflock install` does not work, such as live"),
         "{run}"
     );
+    // What it names works for units.
+    assert!(run.stderr.contains("`tflock mirror -r DIR`"), "{run}");
+    let run = workspace.tflock(&registry, ["mirror", "-r", "mirror"]).ended_with(0);
+    assert!(run.touched().iter().any(|file| file.ends_with("_linux_amd64.zip")), "{run}");
 }
 
 fn gated(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
