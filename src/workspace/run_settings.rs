@@ -264,17 +264,8 @@ impl RunSettings {
 
     /// An error of the module tree, with its file relative to the directory of the process.
     pub fn tree_error(&self, error: TreeError) -> Error {
-        let within = match &error {
-            TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. } => true,
-            TreeError::Variables { named, .. } => !named,
-            _ => false,
-        };
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
-        let mut error = Error::from(error).hints(below);
-        if within {
-            error = self.placed(error);
-        }
-        error
+        error.shown_below(&self.root, &self.path).hints(below)
     }
 
     /// Changes the files of an error from relative to the root module to those shown in reports.

@@ -264,3 +264,24 @@ fn a_configuration_outside_of_the_working_tree_is_refused_with_the_way_on() {
     workspace.write("config.tf.json", &store.read("config.tf.json"));
     lock(&workspace, &registry, &[]).ended_with(0);
 }
+
+#[test]
+fn a_message_names_files_from_the_top_of_the_working_tree() {
+    let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("r/main.tf", main), ("r/zz.tf", main)]);
+    workspace.git(["init", "--quiet"]);
+    let error = |args: &[&str]| {
+        let run = workspace.tflock(None, args.iter().chain(&["--offline", "--format", "json"])).ended_with(2);
+        run.json()["error"].clone()
+    };
+    let message = |error: &serde_json::Value| error["message"].as_str().unwrap().to_owned();
+    let twice = error(&["-C", "r", "lock"]);
+    assert!(message(&twice).contains(" r/main.tf:2:3") && twice["file"] == "r/zz.tf", "{twice}");
+    let module = "variable \"size\" {\n  default = \"x\"\n}\nmodule \"a\" {\n  source = var.size\n}\n";
+    workspace.write("r/zz.tf", module);
+    let computed = error(&["-C", "r", "lock", "--tool", "terraform"]);
+    assert!(message(&computed).contains("(r/zz.tf:1:1)") && computed["file"] == "r/zz.tf", "{computed}");
+    // A file of variables that the command line names is from where the run began.
+    let unread = error(&["-C", "r", "lock", "--var-file", "none.tfvars"]);
+    assert!(message(&unread).contains("\"none.tfvars\""), "{unread}");
+}

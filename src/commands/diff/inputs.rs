@@ -10,7 +10,7 @@ use super::signers::{Trust, TrustTexts, trust_sides, trust_text};
 
 use crate::dialect::Dialect;
 use crate::disk::files;
-use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree, placed};
+use crate::disk::roots::{MissingModules, TreeError, TreeOptions, load_tree};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
@@ -135,14 +135,15 @@ impl SideRequirements {
         // Installed modules are known for the working tree only; both sides are read without them, to be comparable.
         let data_dir = Some(PathBuf::from(".terraform/none"));
         let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
-        match load_tree(&top.join(root), &options) {
+        let directory = top.join(root);
+        match load_tree(&directory, &options) {
             Ok(tree) => {
                 let unread = tree.unread();
                 Self { known: tree.known_requirements().cloned(), unread }
             }
             Err(errors) => {
                 let is_unread = |error: &TreeError| !matches!(error, TreeError::NoConfiguration(_));
-                let first = errors.into_iter().find(is_unread).map(|error| placed(error.into(), root));
+                let first = errors.into_iter().find(is_unread).map(|error| error.shown_below(&directory, root));
                 Self { known: None, unread: first.map(|error| error.located()) }
             }
         }

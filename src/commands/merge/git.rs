@@ -12,7 +12,7 @@ use crate::commands::Services;
 use crate::commands::shared::options::Within;
 use crate::disk::atomic::Stored;
 use crate::disk::root_files;
-use crate::disk::roots::{MissingModules, Tree, TreeError};
+use crate::disk::roots::{MissingModules, Tree, TreeError, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::git::tracked::{self, wanted, with_lines, without_lines};
 use crate::git::{Git, GitError, Stage};
@@ -282,7 +282,7 @@ impl Configuration {
             let text = crate::disk::files::read_file(&directory.join(file)).ok().flatten()?;
             (split(&text) != Ok(None)).then(|| {
                 let message = "the configuration has conflict markers, so it does not decide about the lock file";
-                let error = Error::new(ErrorKind::Configuration, message).in_file(directory.join(file));
+                let error = Error::new(ErrorKind::Configuration, message).in_file(file_from(directory, file));
                 error.hint(step!("resolve the conflict, then run `tflock merge --resolve` again"))
             })
         };

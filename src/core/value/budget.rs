@@ -45,6 +45,15 @@ impl Unevaluated {
         Self::Refused { reason: reason.into(), place: None }
     }
 
+    /// The same with the place that it names moved.
+    #[must_use]
+    pub fn moved(mut self, moved: impl Fn(Location) -> Location) -> Self {
+        if let Self::Limit { place, .. } | Self::Refused { place, .. } = &mut self {
+            *place = place.take().map(moved);
+        }
+        self
+    }
+
     /// The same, at a place, unless a deeper one is known.
     #[must_use]
     pub fn at(mut self, known: &Location) -> Self {

@@ -40,6 +40,9 @@ pub enum TreeError {
     },
     #[error("{}", .0.message)]
     ModuleLock(Box<Error>),
+    /// A file of variables that the command line names cannot be read.
+    #[error("{}", .0.message)]
+    NamedFile(Box<Error>),
     /// A file of variables with an error.
     #[error("cannot read the values of variables: {error}")]
     Variables {
@@ -109,6 +112,15 @@ impl ModuleProblem {
         matches!(self, Self::Version(_)) || matches!(self.unevaluated(), Some((_, Unevaluated::Refused { .. })))
     }
 
+    /// The same with the place that it names moved.
+    pub(super) fn moved(self, moved: impl Fn(Location) -> Location) -> Self {
+        match self {
+            Self::NotStatic(reason) => Self::NotStatic(reason.moved(moved)),
+            Self::VersionNotStatic(reason) => Self::VersionNotStatic(reason.moved(moved)),
+            problem => problem,
+        }
+    }
+
     /// The argument whose expression has no value, and why, if that is the problem.
     pub(super) fn unevaluated(&self) -> Option<(&'static str, &Unevaluated)> {
         match self {
@@ -156,7 +168,7 @@ impl From<TreeError> for Error {
         let message = error.to_string();
         match error {
             TreeError::Config(error) => error.into(),
-            TreeError::ModuleLock(error) => *error,
+            TreeError::ModuleLock(error) | TreeError::NamedFile(error) => *error,
             TreeError::Variables { error, .. } => Error { message, ..error.into() },
             TreeError::Refused { path, reason: FileRefusal::Outside } => Error::new(ErrorKind::Disk, message)
                 .in_file(path)
@@ -272,7 +284,8 @@ impl AutomaticFiles {
 
 /// Reads a file of variables that the command line names, by its path from the directory of the process.
 pub(super) fn named(path: &Path) -> Result<Assignment, TreeError> {
-    let bytes = files::read_named(path).map_err(|error| roots::unreadable(path.to_owned(), &error))?;
+    let unreadable = |error: io::Error| roots::unreadable(path.to_owned(), &error).into();
+    let bytes = files::read_named(path).map_err(|error| TreeError::NamedFile(Box::new(unreadable(error))))?;
     Ok(Assignment::File(decode(path, &String::from_utf8_lossy(&bytes), true)))
 }
 

@@ -241,18 +241,6 @@ impl FetchedModule {
     }
 }
 
-/// A file of a tree from another base: those of the working tree are below it, those of fetched packages are where they are.
-pub fn file_from(base: &Path, file: &Path) -> PathBuf {
-    if file.to_string_lossy().contains("//") { file.to_owned() } else { roots::join(base, &file.to_string_lossy()) }
-}
-
-/// An error about such files, and those next to it, from another base.
-pub fn placed(mut error: Error, base: &Path) -> Error {
-    error.file = error.file.map(|file| file_from(base, &file));
-    error.others = error.others.into_iter().map(|other| placed(other, base)).collect();
-    error
-}
-
 pub(super) fn key(request: &ModuleRequest) -> RequestKey {
     let constraints = request.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
     let version = |pin: &ModulePin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();

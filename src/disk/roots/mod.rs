@@ -9,6 +9,7 @@ mod backend;
 mod error;
 mod fetched;
 mod paths;
+mod reported;
 mod unit;
 mod unread;
 mod walk;
@@ -34,10 +35,11 @@ pub use backend::StandInTerms;
 pub use error::{Assignment, ModuleProblem, TreeError};
 pub use fetched::{
     AssignedVariable, FetchModules, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking,
-    ModuleRequest, ModuleTerms, Reselected, file_from, placed,
+    ModuleRequest, ModuleTerms, Reselected,
 };
 
 pub use paths::UnlistedPaths;
+pub use reported::{file_from, placed};
 pub use unit::{KeptUnit, UnitFacts, UnitMemo, UnitOptions, UnitReferences};
 pub use unit::{facts_of_unit, identity_of_unit, place_of, program_of_unit, references_of_unit};
 pub use unread::UnreadReason;

@@ -179,7 +179,7 @@ pub(super) fn load(root: &Path, files: &ConfigFiles, options: &TreeOptions) -> R
     let facts = UnitFacts::of(&unit, &relocate);
     let options = with_variables(&unit, options);
     let assembly = Assembly::new(unit, unread, &relocate, options.dialect);
-    let mut tree = walk::unit::load(root, assembly, &options).map_err(|errors| relocate.name_from_top(errors))?;
+    let mut tree = walk::unit::load(root, assembly, &options)?;
     tree.kind = RootKind::Unit;
     tree.holes = holes;
     tree.notes = notes;
@@ -266,29 +266,11 @@ impl Relocation {
         UnreadPart { reason: part.reason.clone(), place: self.location(&part.place) }
     }
 
-    /// Errors whose messages name places from the top.
-    fn name_from_top(&self, errors: Vec<TreeError>) -> Vec<TreeError> {
-        let errors = errors.into_iter().map(|error| match error {
-            TreeError::Config(error) => {
-                TreeError::Config(ConfigError { kind: error.kind.moved(|place| self.place_from_top(place)), ..error })
-            }
-            error => error,
-        });
-        errors.collect()
-    }
-
-    /// A place that is relative to the unit, from the top; one in a fetched package stays.
-    fn place_from_top(&self, place: Location) -> Location {
-        let file = place.file.to_string_lossy();
-        if file.contains("//") {
-            return place;
-        }
-        let file = slashed(&lexical(Path::new(&self.place), Path::new(&*file)));
-        Location { file: Path::new(&terragrunt::relative(&self.top, &file)).into(), position: place.position }
-    }
-
     fn errors(&self, errors: Vec<ConfigError>) -> Vec<TreeError> {
-        let placed = |error: ConfigError| ConfigError { file: self.file(&error.file), ..error };
+        let placed = |error: ConfigError| {
+            let kind = error.kind.moved(|place| self.location(&place));
+            ConfigError { file: self.file(&error.file), kind, ..error }
+        };
         errors.into_iter().map(|error| TreeError::Config(placed(error))).collect()
     }
 }
