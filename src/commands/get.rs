@@ -125,9 +125,12 @@ fn install(settings: &RunSettings, interrupt: &Interrupt) -> Result<InstalledMod
     let is_new: Vec<&RemoteModuleCall> =
         calls.iter().zip(&copied).filter(|(_, new)| **new).map(|(call, _)| call).collect();
     let keys: Vec<String> = is_new.iter().map(|call| call.key.clone()).collect();
-    let records = records(&tree, &data_dir);
+    let (records, listed) = (records(&tree, &data_dir), directory.manifest());
+    let is_listed = |key: &str| records.iter().any(|(known, record)| known == key && listed.get(key) == Some(record));
+    // Equal files of another version are another entry of the list.
+    let changed: Vec<bool> = calls.iter().zip(copied).map(|(call, copied)| copied || !is_listed(&call.key)).collect();
     directory.replace(&staging, &keys, records, interrupt)?;
-    let modules = calls.iter().zip(copied).map(|(call, changed)| InstalledModule {
+    let modules = calls.iter().zip(changed).map(|(call, changed)| InstalledModule {
         call: call.key.clone(),
         source: call.source.clone(),
         version: call.version.as_ref().map(crate::version::ModuleVersion::canonical),

@@ -52,6 +52,24 @@ fn where_no_module_comes_from_elsewhere_there_is_nothing_to_lock() {
     assert_eq!(workspace.read("local/.terraform/modules/modules.json"), list);
 }
 
+/// Another version of equal files changes the list, which is not nothing.
+#[test]
+fn another_version_of_equal_files_is_installed() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    let states = || {
+        workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+        [(); 2].map(|()| {
+            let run = workspace.tflock(&registry, ["get", "--format", "json"]).ended_with(0).json();
+            let [module] = &run["modules"].as_array().unwrap()[..] else { panic!("{run}") };
+            serde_json::json!([module["version"], module["changed"]])
+        })
+    };
+    assert_eq!(states(), [serde_json::json!(["1.1.0", true]), serde_json::json!(["1.1.0", false])]);
+    workspace.write("main.tf", &CALL.replace("~> 1.0", "1.0.0"));
+    assert_eq!(states(), [serde_json::json!(["1.0.0", true]), serde_json::json!(["1.0.0", false])]);
+    assert!(workspace.read(LIST).contains("\"1.0.0\""));
+}
+
 /// A tree with modules of each kind: of a registry, of git with a directory and parameters, local ones within both.
 fn tree() -> (Registry, Workspace) {
     let (registry, repository) = (widget(), Repository::new());
