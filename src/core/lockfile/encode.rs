@@ -198,8 +198,12 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
+    fn without_mark(&self) -> &'a str {
+        self.text.trim_start_matches('\u{feff}')
+    }
+
     fn lines(&self) -> std::str::Lines<'a> {
-        self.text.trim_start_matches('\u{feff}').lines()
+        self.without_mark().lines()
     }
 }
 
@@ -214,7 +218,13 @@ pub(super) fn warnings(of: &Layout<'_>, lock: &LockFile, spans: &Spans, tool: Op
     of_hashes(spans, &mut findings);
     if findings.is_empty() {
         let wanted = lock.encode(tool.unwrap_or(Dialect::Terraform));
-        let line = 1 + of.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
+        // The caller reports the byte order mark.
+        if of.without_mark() == wanted {
+            return findings;
+        }
+        let same = of.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
+        // The last line may lack its end.
+        let line = of.lines().count().clamp(1, same + 1);
         let message = "the file is not formatted as the tools do, here and perhaps below";
         findings.push(not_canonical(message).at(Position { line, column: 1 }));
     }

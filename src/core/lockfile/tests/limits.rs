@@ -120,6 +120,18 @@ fn large_files_are_read_the_short_way() {
 }
 
 #[test]
+fn what_is_wrong_at_the_ends_of_a_text_is_at_a_line_of_it() {
+    let text = super::large(2, 3).encode(Dialect::Terraform);
+    let (lines, places) = (text.lines().count(), |text: &str| {
+        super::places(&decode(text.as_bytes(), Dialect::Terraform).unwrap().warnings)
+    });
+    assert_eq!(places(&text), [(0, 0); 0]);
+    assert_eq!(places(&format!("\u{feff}{text}")), [(1, 1)]);
+    assert_eq!(places(text.trim_end()), [(lines, 1)]);
+    assert_eq!(places(&format!("{text}\n")), [(lines + 1, 1)]);
+}
+
+#[test]
 fn other_encodings() {
     assert!(messages(b"\xff\xfep\0r\0o\0v\0").starts_with("not UTF-8; the file seems to be UTF-16"));
     assert!(decode(b"# caf\xe9 \xff\xfe\n", Dialect::OpenTofu).is_ok());
