@@ -7,6 +7,7 @@
 
 use super::files::{CONFIGURATION, TESTS, is_ignored, suffix};
 use crate::dialect::Dialect;
+use crate::requirements::{STACKS, is_of_stack};
 
 /// What reads the configuration next to a lock file. The last kind whose files a directory has is the kind of its root
 /// module.
@@ -44,9 +45,6 @@ pub struct KindTraits {
     /// What writes the lock file, behind the name of the program.
     pub init: &'static str,
 }
-
-/// Files of components and stacks; the second suffix of each is that of Terraform up to 1.13, which later versions ignore.
-const STACKS: [[&str; 2]; 2] = [[".tfcomponent.hcl", ".tfstack.hcl"], [".tfcomponent.json", ".tfstack.json"]];
 
 /// The files that name the version of a tool, as version managers read them.
 pub const VERSION_FILES: [&str; 5] =
@@ -155,10 +153,6 @@ pub fn suffixes() -> impl Iterator<Item = &'static str> {
 /// True for the files of a stack of Terraform up to 1.13.
 pub fn is_of_old_stack(name: &str) -> bool {
     STACKS.iter().any(|[_, old]| name.ends_with(old))
-}
-
-fn is_of_stack(name: &str) -> bool {
-    STACKS.iter().flatten().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]

@@ -77,11 +77,20 @@ pub fn is_in_stack(calls: &str) -> bool {
     calls.contains(':')
 }
 
+/// Files of components and stacks; the second suffix of each is that of Terraform up to 1.13, which later versions ignore.
+pub const STACKS: [[&str; 2]; 2] = [[".tfcomponent.hcl", ".tfstack.hcl"], [".tfcomponent.json", ".tfstack.json"]];
+
+/// True for the names of such files.
+pub fn is_of_stack(name: &str) -> bool {
+    STACKS.iter().flatten().any(|suffix| name.ends_with(suffix))
+}
+
 impl Origin {
-    /// Who requires it, for users: `the root module`, `module.NAME`, `tests`.
+    /// Who requires it, for users: `the root module`, `the stack`, `module.NAME`, `tests`.
     pub fn caller(&self) -> String {
         match self.module.as_str() {
             _ if self.in_tests => "tests".to_owned(),
+            "" if is_of_stack(&self.file.to_string_lossy()) => "the stack".to_owned(),
             "" => "the root module".to_owned(),
             module => module_name(module),
         }

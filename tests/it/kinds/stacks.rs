@@ -137,6 +137,17 @@ fn commands_edit_the_requirements_of_a_stack() {
 }
 
 #[test]
+fn a_constraint_of_a_stack_is_not_one_of_a_root_module() {
+    let registry = honest().release("acme/widget", "2.0.0", &["linux_amd64", "darwin_arm64"]);
+    let workspace = stack();
+    lock(&workspace, &registry, &[]).ended_with(0);
+    let run = workspace.tflock(&registry, ["upgrade", "--format", "json"]).ended_with(0);
+    let findings = run.json()["findings"].as_array().cloned().unwrap();
+    let held = findings.iter().find(|it| it["rule"] == "held-back").unwrap_or_else(|| panic!("{run}"));
+    assert!(held["message"].as_str().unwrap().contains("of the stack "), "{run}");
+}
+
+#[test]
 fn components_and_nested_stacks_are_no_root_modules() {
     let (registry, workspace) = (honest(), stack());
     lock(&workspace, &registry, &["-r", "--create"]).ended_with(0);
