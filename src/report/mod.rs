@@ -104,12 +104,6 @@ impl Format {
     pub fn commands(self) -> &'static [&'static str] {
         self.spec().commands
     }
-
-    /// The names of the formats in which a command has a result.
-    pub fn names_for(command: &str) -> Vec<String> {
-        let has = |format: &&Self| format.commands().is_empty() || format.commands().contains(&command);
-        Self::value_variants().iter().filter(has).map(|format| format.name()).collect()
-    }
 }
 
 fn human(outcome: &Outcome, style: Style) -> String {

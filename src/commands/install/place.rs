@@ -16,7 +16,7 @@ use crate::disk::modules_dir::installed_hashes;
 use crate::disk::package::KnownFiles;
 use crate::disk::package_store::StoredPackage;
 use crate::disk::root_files::DirectoryLock;
-use crate::disk::roots::{MissingModules, ModuleLookup, Tree, TreeOptions, installed_modules};
+use crate::disk::roots::{MissingModules, ModuleLookup, Tree, installed_modules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::modulelock::{LockedModule, ModuleKey, ModuleLock};
@@ -199,7 +199,7 @@ pub(super) fn check_modules(settings: &RunSettings) -> Result<Option<InstalledMo
     // `install` writes a list anew that cannot be read.
     let manifest = installed_modules(&settings.root, &data_dir).unwrap_or_default();
     let check = ModuleCheck { settings: &settings, data_dir: &data_dir, manifest };
-    let tree = settings.load_tree(&TreeOptions { ..settings.tree_options(MissingModules::Skip) });
+    let tree = settings.load_tree(&settings.tree_options(MissingModules::Skip));
     let modules = match tree {
         Ok(tree) => match &tree.module_lock {
             None if !tree.complete || !tree.remote_modules.is_empty() => return Ok(None),

@@ -98,11 +98,6 @@ pub fn publishers(pattern: &AddrPattern) -> impl Iterator<Item = &'static Publis
     all().filter(|it| it.hosts.iter().any(|host| pattern.reaches(host, it.namespace)))
 }
 
-/// Whose key it is, if that is well known.
-pub fn publisher_of(key: &Fingerprint) -> Option<&'static Publisher> {
-    all().find(|it| it.has(key))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +162,8 @@ mod tests {
     fn a_key_and_an_address_have_a_publisher() {
         let addr = |text: &str| ProviderAddr::parse(text, Dialect::Terraform).unwrap();
         let hashicorp: Fingerprint = "C874011F0AB405110D02105534365D9472D7468F".parse().unwrap();
-        assert_eq!(publisher_of(&hashicorp).unwrap().name, "HashiCorp");
+        let owner = |key: &Fingerprint| all().find(|it| it.has(key)).map(|it| it.name);
+        assert_eq!(owner(&hashicorp), Some("HashiCorp"));
         assert!(publisher(&addr("hashicorp/aws")).unwrap().has(&hashicorp));
         // Each registry has its own publisher of that namespace.
         let tofu = publisher(&addr("registry.opentofu.org/hashicorp/aws")).unwrap();
@@ -176,6 +172,6 @@ mod tests {
         assert_eq!(publisher(&addr("azure/azapi")).unwrap().name, "Microsoft");
         let others = ["azure/alz", "acme/widget", "example.com/hashicorp/aws"];
         assert!(others.iter().all(|other| publisher(&addr(other)).is_none()));
-        assert!(publisher_of(&"A".repeat(40).parse().unwrap()).is_none());
+        assert!(owner(&"A".repeat(40).parse().unwrap()).is_none());
     }
 }

@@ -33,7 +33,7 @@ use std::time::SystemTime;
 pub use entry::{init_changes, uncovered, unreachable_from_state};
 pub use found::Completion;
 pub use pinned::{Counted, PinChange, effective_pins, pin_changes};
-pub use weakened::{Outer, Weakening, weakenings, weakenings_within};
+pub use weakened::{Outer, Weakening, weakenings_within};
 pub use witness::judge_witnesses;
 
 use crate::addr::ProviderAddr;

@@ -61,13 +61,9 @@ fn own<T>(list: &[T], outer: usize) -> &[T] {
     &list[..list.len().saturating_sub(outer)]
 }
 
-/// What the new settings let pass that the old ones did not; nothing if they are as strict.
-pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
-    weakenings_within(old, new, Outer::default())
-}
-
-/// The same without the bans, exemptions and exclusions that were compared further out. Bans of nested files add up, so a
-/// ban that is still covered there is covered here, and one that is not was reported there; likewise for the others.
+/// What the new settings let pass that the old ones did not, without the bans, exemptions and exclusions that were compared
+/// further out; nothing if they are as strict. Bans of nested files add up, so a ban that is still covered there is covered
+/// here, and one that is not was reported there; likewise for the others.
 pub fn weakenings_within(old: &Settings, new: &Settings, outer: Outer) -> Vec<Weakening> {
     let mut found = Vec::new();
     found.extend(platforms(old, new));
@@ -382,6 +378,10 @@ mod tests {
 
     fn settings(text: &str) -> Settings {
         settings::decode(text, Path::new("x")).unwrap()
+    }
+
+    fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
+        weakenings_within(old, new, Outer::default())
     }
 
     fn lines(old: &str, new: &str) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use clap::ValueEnum;
 use tflock::internals::Format;
 
 use super::registry::Registry;
@@ -14,7 +15,8 @@ use super::{followed, keys};
 
 /// The formats in which a command has a result.
 pub fn formats(command: &str) -> Vec<&'static str> {
-    Format::names_for(command).into_iter().map(|name| &*name.leak()).collect()
+    let has = |format: &&Format| format.commands().is_empty() || format.commands().contains(&command);
+    Format::value_variants().iter().filter(has).map(|format| &*format.name().leak()).collect()
 }
 
 /// A process to be.
