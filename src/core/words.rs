@@ -31,6 +31,11 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
+/// The object name of a commit, short enough for users.
+pub fn short_commit(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
 /// The first names of many: `a, b, c and 15 more`.
 pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let (first, others) = names.split_at(names.len().min(most));

@@ -8,6 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::lockfile;
 use crate::version::Version;
+use crate::words::short_commit;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
@@ -25,12 +26,16 @@ impl Commit {
 
     /// The commit for users: its name, and the object name if that says more.
     pub fn shown(&self) -> String {
-        let short = self.id.get(..10).unwrap_or(&self.id);
         if self.id.starts_with(&self.name) || self.name == "HEAD" {
             self.name.clone()
         } else {
-            format!("{} ({short})", self.name)
+            format!("{} ({})", self.name, self.short())
         }
+    }
+
+    /// Its object name, short enough for users.
+    pub fn short(&self) -> &str {
+        short_commit(&self.id)
     }
 }
 
@@ -247,13 +252,12 @@ impl Git {
     /// the clone reaches. Text that a merge dropped does not count.
     pub fn last_with(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
         let Some(head) = self.commit("HEAD")? else { return Ok(None) };
-        let shown = |commit: &Commit| commit.id.get(..10).unwrap_or(&commit.id).to_owned();
         if let Some(bytes) = self.file_with(&head, path, text)? {
-            return Ok(Some(Last { bytes, commit: shown(&head), until: None }));
+            return Ok(Some(Last { bytes, commit: head.short().to_owned(), until: None }));
         }
         let Some((parent, until)) = self.before_change(path, text)? else { return Ok(None) };
         let bytes = self.file_with(&parent, path, text)?;
-        Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
+        Ok(bytes.map(|bytes| Last { bytes, commit: parent.short().to_owned(), until: Some(until) }))
     }
 
     /// The file, by its path from the top, in the last commit in which it lacked what a text stands for: HEAD, or the one before the
@@ -273,7 +277,7 @@ impl Git {
             return Ok(Some(Last { bytes, commit: "HEAD".to_owned(), until: None }));
         }
         let Some((parent, until)) = self.before_change(path, text)? else { return Ok(None) };
-        let commit = parent.id.get(..10).unwrap_or(&parent.id).to_owned();
+        let commit = parent.short().to_owned();
         Ok(without(&parent)?.map(|bytes| Last { bytes, commit, until: Some(until) }))
     }
 

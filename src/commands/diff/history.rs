@@ -153,7 +153,7 @@ impl History {
                 .old
                 .as_ref()
                 .filter(|_| self.new.is_none())
-                .map(|point| point.commit.id.chars().take(10).collect()),
+                .map(|point| point.commit.short().to_owned()),
             modules: if directories.insert(Path::new(path).parent()) {
                 [old_modules, new_modules]
             } else {

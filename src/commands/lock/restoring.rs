@@ -108,7 +108,7 @@ fn absent(name: &str, commit: &Commit, revision: &str) -> Error {
 
 /// `0123456789 (HEAD~1)`
 fn full_name(commit: &Commit) -> String {
-    let short = commit.id.get(..10).unwrap_or(&commit.id);
+    let short = commit.short();
     if commit.id.starts_with(&commit.name) { short.to_owned() } else { format!("{short} ({})", commit.name) }
 }
 

@@ -49,6 +49,7 @@ use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::Pins;
 use crate::version::Version;
+use crate::words::short_commit;
 
 /// One root module, as input of the judgment.
 #[derive(Debug, Clone, Copy)]
@@ -270,7 +271,7 @@ impl Compared {
 
     /// The merge base, short enough for users.
     pub fn short(&self) -> &str {
-        self.merge_base.get(..10).unwrap_or(&self.merge_base)
+        short_commit(&self.merge_base)
     }
 }
 

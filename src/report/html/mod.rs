@@ -26,7 +26,7 @@ use crate::report::style::{Style, word_of};
 use crate::report::{body, graph, parts, shown, summary};
 use crate::topics::of_rule;
 use crate::version::Version;
-use crate::words::counted;
+use crate::words::{counted, short_commit};
 
 const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -77,9 +77,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 
 /// What the page is about: the repository with its commit, and what it was compared with.
 fn about(outcome: &Outcome, changed: &Changed<'_>) -> Vec<String> {
-    let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
     let repository = outcome.repository.iter().map(|it| match &it.commit {
-        Some(commit) => format!("{} at {}", it.name, short(commit)),
+        Some(commit) => format!("{} at {}", it.name, short_commit(commit)),
         None => it.name.clone(),
     });
     let base = outcome.base().map(|base| format!("compared with {} ({})", base.name(), base.short()));

@@ -178,8 +178,7 @@ impl Base {
     }
 
     pub fn note(&self) -> String {
-        let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
-        let (revision, base) = (short(&self.revision.id), short(&self.compared_with.id));
+        let (revision, base) = (self.revision.short(), self.compared_with.short());
         let name = self.revision.reference.as_ref().unwrap_or(&self.options.revision);
         if self.options.trust_change_allowed {
             return format!(
