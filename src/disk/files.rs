@@ -17,7 +17,7 @@ use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::parallel::locked;
-use crate::path::links::{self, FileRefusal, LinkOnTheWay, refused, stepwise};
+use crate::path::links::{self, FileRefusal, LinkOnTheWay, is_absence, refused, stepwise};
 use crate::path::shown;
 use crate::step::shell_word;
 
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
             let found = file.metadata()?;
             contents(file, &found).map(Some)
         }
-        Err(reason) if is_absence(&reason) => Ok(None),
+        Err(reason) if is_absence(reason.kind()) => Ok(None),
         Err(reason) => Err(reason),
     }
 }
@@ -44,10 +44,6 @@ fn open(path: &Path) -> io::Result<std::fs::File> {
     // Before it is opened: opening a pipe waits for its other end.
     check(&place.symlink_metadata()?)?;
     std::fs::File::open(&place)
-}
-
-fn is_absence(reason: &io::Error) -> bool {
-    matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn check(meta: &std::fs::Metadata) -> io::Result<()> {
@@ -117,7 +113,7 @@ pub fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 pub fn read_named_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match files::read_named(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(reason) if is_absence(reason.kind()) => Ok(None),
         Err(reason) => Err(unreadable(ErrorKind::Disk, path, &reason)),
     }
 }

@@ -18,7 +18,7 @@ use std::sync::{Mutex, OnceLock};
 use super::atomic::{self, put_in_place};
 use super::files;
 use crate::parallel::locked;
-use crate::path::links::{FileRefusal, refuse_on_the_way, refused};
+use crate::path::links::{FileRefusal, is_absence, refuse_on_the_way, refused};
 use crate::path::shown;
 use crate::step::shell_word;
 
@@ -97,9 +97,7 @@ impl OwnFolder {
         };
         match folder.pin().err() {
             // It may be made later, or else why not is said then.
-            Some(reason) if !matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Err(reason)
-            }
+            Some(reason) if !is_absence(reason.kind()) => Err(reason),
             _ => Ok(folder),
         }
     }

@@ -25,6 +25,11 @@ const MAX_LINKS: usize = 40;
 /// The folder of a root module in which the tools keep what they install.
 pub const DATA: &str = ".terraform";
 
+/// True if an error says that nothing is at a path.
+pub fn is_absence(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Why something that is there is not read. It comes inside of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FileRefusal {
@@ -94,7 +99,7 @@ pub fn refuse_on_the_way(top: &Path, directory: &Path) -> io::Result<()> {
     way.own = way.rest.len();
     way.rest.extend(to_base);
     match way.end() {
-        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+        Err(reason) if is_absence(reason.kind()) => Ok(()),
         done => done,
     }
 }
@@ -207,7 +212,7 @@ impl PathWalk {
 
     /// A link that leads nowhere is not an absent file.
     fn absent(&self, reason: io::Error) -> io::Error {
-        let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        let is_absent = is_absence(reason.kind());
         if is_absent && !self.links.is_empty() && !self.is_for_writing { refused(FileRefusal::Nowhere) } else { reason }
     }
 

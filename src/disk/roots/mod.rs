@@ -24,7 +24,7 @@ use crate::config::{ConfigFiles, Location, Manifest, ModuleSource, RootKind, Sou
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLock, ModuleLockFile};
-use crate::path::links::{self, FileRefusal};
+use crate::path::links::{self, FileRefusal, is_absence};
 use crate::path::{lexical, shown, worktree};
 use crate::requirements::{Requirements, module_name};
 use crate::value::Unevaluated;
@@ -384,7 +384,7 @@ fn test_files(root: &Path, own: &[String], options: &TreeOptions) -> io::Result<
     let select = |names: Vec<String>| ConfigFiles::select_tests(names, options.dialect);
     match file_names(&root.join(&directory), |shown| !select(vec![shown]).is_empty()) {
         Ok(names) => files.extend(select(names).into_iter().map(|name| directory.join(name))),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+        Err(error) if is_absence(error.kind()) => {}
         Err(error) => return Err(error),
     }
     Ok(files)

@@ -10,7 +10,8 @@ use crate::config::{ConfigFiles, Location, SourceFile, UNIT_FILES};
 use crate::dialect::Dialect;
 use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::finding::Position;
-use crate::path::{links, shown};
+use crate::path::links::{self, is_absence};
+use crate::path::shown;
 use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
 
 /// How a unit is assembled.
@@ -213,7 +214,7 @@ impl Assembly {
                     let names = names.into_iter().filter(|name| !self.may_be_left_out(copied.as_deref(), name));
                     layers.extend(names.map(|name| (name, Layer::Module)));
                 }
-                Err(error) if is_absence(&error) && !within.as_os_str().is_empty() => {}
+                Err(error) if is_absence(error.kind()) && !within.as_os_str().is_empty() => {}
                 Err(error) => return Err(unreadable(dir, &error)),
             }
         }
@@ -225,7 +226,7 @@ impl Assembly {
                     let names = names.filter(|name| !self.may_be_left_out(Some(within), name));
                     layers.extend(names.map(|name| (name, Layer::Unit)));
                 }
-                Err(error) if is_absence(&error) => {}
+                Err(error) if is_absence(error.kind()) => {}
                 Err(error) => self.lose_directory(within, &error),
             }
         }
@@ -341,10 +342,6 @@ fn counts(name: &str) -> bool {
 pub(in crate::disk::roots) fn is_test(name: &str) -> bool {
     let is_selected = |dialect| !ConfigFiles::select_tests([name.to_owned()], dialect).is_empty();
     [Dialect::Terraform, Dialect::OpenTofu].into_iter().any(is_selected)
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 fn directory_of(path: &str) -> &Path {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use crate::disk::files;
 use crate::git::{Git, GitError};
 use crate::parallel::locked;
-use crate::path::links::{self, FileRefusal};
+use crate::path::links::{self, FileRefusal, is_absence};
 use crate::path::{RepoPath, folded_name};
 use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
@@ -203,7 +203,7 @@ pub(super) fn part_of(top: &Path, path: PathBuf) -> Result<PathBuf, String> {
 fn absent<T>(error: &io::Error) -> Found<T> {
     match (error.kind(), FileRefusal::of(error)) {
         (_, Some(refusal)) => Found::Denied(format!("which is not read: {refusal}")),
-        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, None) => Found::Missing,
+        (kind, None) if is_absence(kind) => Found::Missing,
         _ => Found::Denied(format!("which cannot be read: {error}")),
     }
 }

@@ -20,6 +20,7 @@ use crate::config::{
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::disk::roots::unit::Assembly;
+use crate::path::links::is_absence;
 use crate::path::shown;
 use crate::value::Unevaluated;
 
@@ -417,7 +418,7 @@ impl<'o> Walk<'o> {
 
     fn unreadable(&self, dir: &Path, error: &io::Error, call: Option<(&ModuleCall, &str)>) -> TreeError {
         match (error.kind(), call) {
-            (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
+            (kind, Some((call, key))) if is_absence(kind) => {
                 let directory = shown(dir);
                 let submodule = roots::submodule_of(self.root, dir);
                 self.problem(call, key.to_owned(), ModuleProblem::NoDirectory { directory, submodule })

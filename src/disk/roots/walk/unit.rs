@@ -1,7 +1,6 @@
 //! The modules of a unit of Terragrunt: from its source on, with the files of the unit and generated ones over those of the module.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -13,6 +12,7 @@ use crate::disk::roots::unit::{AssembledFiles, Assembly, is_test};
 use crate::disk::roots::{self, Tree, TreeError, TreeOptions};
 use crate::lockfile;
 use crate::path::lexical;
+use crate::path::links::is_absence;
 
 /// Reads the modules of a unit.
 pub(in crate::disk::roots) fn load(
@@ -148,7 +148,7 @@ impl Walk<'_> {
         }
         let names = match roots::file_names(&self.root.join(&dir), |name| is_test(&name)) {
             Ok(names) => names,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+            Err(error) if is_absence(error.kind()) => Vec::new(),
             Err(error) => return Err(vec![roots::unreadable(dir, &error)]),
         };
         let names = ConfigFiles::select_tests(names, self.options.dialect);
