@@ -5,6 +5,7 @@ use std::path::Path;
 use super::base::Base;
 use super::facts;
 use super::opening::OpenedRoots;
+use super::remedies::creation;
 use super::root::create_with_tool;
 use crate::commands::shared::targets::{Targets, with_ignore_rule};
 use crate::finding::{Finding, Level, Rule};
@@ -67,7 +68,7 @@ fn remedy(targets: &Targets<'_>, directory: &Path) -> Step {
         return create_with_tool(reason);
     }
     if targets.is_created(directory) {
-        return step!("Run `tflock lock -r --create` and commit the file.");
+        return creation();
     }
     let from_here = path::shown(&targets.from_here(directory));
     if targets.needs_tool(directory) {

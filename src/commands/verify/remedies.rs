@@ -12,6 +12,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::shared::earlier::{is_before, revision_without};
 use crate::commands::shared::trust_store::TrustStore;
 use crate::finding::{Finding, Level, Rule};
+use crate::lock::settle::unattested_remedy;
 use crate::release::{Lookup, Releases};
 use crate::step::{Hole, Step};
 use crate::trust::signer::judge as judge_signer;
@@ -77,14 +78,13 @@ fn without_hash((addr, hash): (&ProviderAddr, &str), commits: &BTreeMap<Provider
             addr,
             commit
         ),
-        None if hash.starts_with("h1:") => step!(
-            "Find out who added it (`git log -S {}`). `tflock lock {} --drop-unattested` removes each h1 that no archive of \
-             the release has.",
-            hash,
-            addr
-        ),
-        None => step!("Find out who added it (`git log -S {}`); then remove the line and run `tflock lock`.", hash),
+        None => unattested_remedy(addr, hash),
     }
+}
+
+/// How to add a missing lock file whose tool is known.
+pub(super) fn creation() -> Step {
+    step!("Run `tflock lock -r --create` and commit the file.")
 }
 
 /// Looks up what the trust file of a change accepts.

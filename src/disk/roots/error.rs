@@ -60,7 +60,7 @@ pub enum TreeError {
 impl TreeError {
     /// True if there is no such file.
     pub(super) fn is_absence(&self) -> bool {
-        matches!(self, Self::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. })
+        matches!(self, Self::Read { kind, .. } if is_absence(*kind))
     }
 
     /// The same error, with the places in configuration that it names moved.

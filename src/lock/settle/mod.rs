@@ -26,6 +26,8 @@ use crate::trust::Evidence;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
+pub use unattested::remedy as unattested_remedy;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDecision {
     pub entry: LockEntry,

@@ -11,6 +11,7 @@ use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::release::hashes::{self, HashJudge, HashStatus};
 use crate::release::{ListedLine, Release};
+use crate::step::Step;
 
 /// The recorded hashes that belong to no package of the release.
 pub(super) fn refuted<'a>(recorded: &'a PackageHashes, release: &Release) -> Vec<&'a PackageHash> {
@@ -25,13 +26,14 @@ pub(super) fn kept(entry: &LockEntry, release: &Release) -> Vec<Finding> {
         let of = if hash.scheme() == HashScheme::Zh { "is not in its checksums" } else { "belongs to no package" };
         let message = format!("recorded hash {hash} of {addr} {} {of}; kept", entry.version);
         let finding = Finding::new(Rule::UnattestedHash, message).about(addr);
-        finding.unless_stated(Level::Warn).remedied_by(remedy(addr, hash))
+        finding.unless_stated(Level::Warn).remedied_by(remedy(addr, hash.as_str()))
     };
     refuted(&entry.hashes, release).into_iter().map(finding).collect()
 }
 
-fn remedy(addr: &ProviderAddr, hash: &PackageHash) -> crate::step::Step {
-    if hash.scheme() == HashScheme::Zh {
+/// What takes a hash out of an entry that no package of the release has.
+pub fn remedy(addr: &ProviderAddr, hash: &str) -> Step {
+    if !hash.starts_with("h1:") {
         return step!("Find out who added it (`git log -S {}`); then remove the line and run `tflock lock`.", hash);
     }
     step!(

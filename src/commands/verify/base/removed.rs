@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::units::NewUnit;
 use super::{Base, UnitsBefore, directory_of, is_lock_file, name_of};
 use crate::addr::ProviderAddr;
+use crate::commands::verify::remedies::creation;
 use crate::commands::verify::root::GateRoot;
 use crate::config::is_root_configuration;
 use crate::disk::files;
@@ -94,10 +95,7 @@ impl Removed {
             return finding(Rule::LockFileMoved, message);
         }
         let message = format!("{new} is new, requires providers and has no dependency lock file");
-        let missing = |message| {
-            let remedy = step!("Run `tflock lock -r --create` and commit the file.");
-            finding(Rule::LockFileMissing, message).remedied_by(remedy)
-        };
+        let missing = |message| finding(Rule::LockFileMissing, message).remedied_by(creation());
         if let Some(left) = &self.left {
             return missing(format!("{message}; the change took the root module {} away", shown(left)));
         }
