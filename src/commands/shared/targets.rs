@@ -15,7 +15,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::git::ChangedFiles;
 use crate::lockfile::{self, LockName};
 use crate::outcome::{Body, Changes, Notes, Outcome, RootOutcome};
-use crate::parallel;
+use crate::parallel::{self, locked};
 use crate::path::{shown, worktree};
 use crate::words::counted;
 use crate::workspace::discover::{FoundBeside, Search, discover};
@@ -336,9 +336,8 @@ impl<'a> Targets<'a> {
             }
         };
         settings.readings.roots = self.paths.len();
-        if let Ok(mut dialects) = self.dialects.lock()
-            && !dialects.contains(&settings.dialect)
-        {
+        let mut dialects = locked(&self.dialects);
+        if !dialects.contains(&settings.dialect) {
             dialects.push(settings.dialect);
         }
         Ok(settings)
@@ -378,7 +377,7 @@ impl<'a> Targets<'a> {
             let same = |place: &TargetPlace| matches!(place, TargetPlace::Named(settings) if settings.dialect == first.dialect);
             return self.places.iter().all(same).then_some(first.dialect);
         }
-        match self.dialects.lock().ok()?[..] {
+        match locked(&self.dialects)[..] {
             [dialect] => Some(dialect),
             _ => None,
         }
