@@ -200,7 +200,7 @@ impl Setup<'_, '_> {
     }
 
     fn attributes(&self) -> Result<SetupFile, Error> {
-        let old = files::read_file(&self.top.join(tracked::FILE_NAME))?;
+        let old = files::read_file(&self.top.join(tracked::ATTRIBUTES_FILE))?;
         let has_instances = Git::open(&self.top).is_ok_and(|git| git.has_instances());
         let new = tracked::with_lines(old.as_deref().unwrap_or_default(), has_instances);
         let state = match &old {
@@ -215,7 +215,7 @@ impl Setup<'_, '_> {
         }
         let added = new.get(old.map_or(0, |old| old.len())..).unwrap_or_default();
         let text = String::from_utf8_lossy(added).trim_start().to_owned();
-        Ok(SetupFile { path: PathBuf::from(tracked::FILE_NAME), state, text })
+        Ok(SetupFile { path: PathBuf::from(tracked::ATTRIBUTES_FILE), state, text })
     }
 
     /// The command that completes the lock files; `None` where nothing can have one.

@@ -339,7 +339,7 @@ impl SinceCommit {
             modulelock::FILE_NAME,
             settings::FILE_NAME,
             trust::pins::FILE_NAME,
-            tracked::FILE_NAME,
+            tracked::ATTRIBUTES_FILE,
         ];
         let is_ours = |path: &&str| ours.contains(&path.rsplit('/').next().unwrap_or(path));
         let lock_files = roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().lock_file()));

@@ -175,7 +175,7 @@ pub fn update_attributes(
     interrupt: &Interrupt,
     change: impl FnOnce(&[u8]) -> Vec<u8>,
 ) -> Result<Stored, Error> {
-    let path = top.join(tracked::FILE_NAME);
+    let path = top.join(tracked::ATTRIBUTES_FILE);
     let _lock = DirectoryLock::acquire(top)?;
     let old = files::read_file(&path)?.unwrap_or_default();
     let new = change(&old);
@@ -368,7 +368,7 @@ mod attributes_file_tests {
                 scope.spawn(move || add(*by));
             }
         });
-        let text = std::fs::read_to_string(directory.path().join(tracked::FILE_NAME)).unwrap();
+        let text = std::fs::read_to_string(directory.path().join(tracked::ATTRIBUTES_FILE)).unwrap();
         assert_eq!(["a", "b", "c", "d"].map(|by| text.matches(by).count()), [20; 4]);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
         let empty = || update_attributes(directory.path(), &Interrupt::default(), |_| Vec::new()).unwrap();

@@ -187,7 +187,7 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 /// The name of the file, at the top of the working tree.
-pub const FILE_NAME: &str = ".gitattributes";
+pub const ATTRIBUTES_FILE: &str = ".gitattributes";
 
 /// The lines that we put there. Code hosts fold generated files away, which a lock file must not be.
 pub const LINES: [&str; 3] = [

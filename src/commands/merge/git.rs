@@ -113,7 +113,7 @@ fn install(repository: &Git, interrupt: &Interrupt) -> Result<Stored, Error> {
 /// clone.
 fn uninstall(repository: &Git, interrupt: &Interrupt) -> Result<GitReport, Error> {
     let head = repository.commit("HEAD")?;
-    let committed = head.map(|head| repository.files(&head, &[tracked::FILE_NAME.to_owned()])).transpose()?;
+    let committed = head.map(|head| repository.files(&head, &[tracked::ATTRIBUTES_FILE.to_owned()])).transpose()?;
     let is_committed = committed.iter().flatten().flatten().any(|text| without_lines(text) != *text);
     let attributes = if is_committed {
         AttributeLines::Committed

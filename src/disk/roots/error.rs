@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::disk::{files, roots};
 use crate::error::{Error, ErrorKind};
 use crate::evaluate::Meter;
-use crate::path::links::FileRefusal;
+use crate::path::links::{FileRefusal, is_absence};
 use crate::path::{shown, worktree};
 use crate::step::Step;
 use crate::value::{Budget, Unevaluated};
