@@ -156,6 +156,12 @@ fn holes_of_other_origins_differ() {
         origin("${run_cmd(\"x\") == \"y\" ? \"a\" : \"b\"}", "", &[]).origin,
         origin("${run_cmd(\"x\") == \"y\" ? \"a\" : \"c\"}", "", &[]).origin,
         origin("${run_cmd(concat([\"x\"], local.l)...)}", "", &[]).origin,
+        origin("${-run_cmd(\"x\")}", "", &[]).origin,
+        origin("${!run_cmd(\"x\")}", "", &[]).origin,
+        origin("${local.b - local.b - 1}", "", &[]).origin,
+        origin("${local.b - (local.b - 1)}", "", &[]).origin,
+        origin("${base64encode(jsonencode([local.b, \"x\"]))}", "", &[]).origin,
+        origin("${base64encode(jsonencode(\"${local.b}x\"))}", "", &[]).origin,
     ];
     let different: std::collections::BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), all.len(), "{all:#?}");

@@ -91,8 +91,9 @@ impl<'a, 's> WrittenAt<'a, 's> {
             origin.add(&format!("{value:?}"));
             return;
         }
-        let each = |nodes: &mut dyn Iterator<Item = &Node>, origin: &mut OriginText| {
-            origin.add("(");
+        // Each form has its own opening, and an end: else two expressions could have one origin.
+        let each = |opening: &str, nodes: &mut dyn Iterator<Item = &Node>, origin: &mut OriginText| {
+            origin.add(opening);
             for node in nodes {
                 self.describe(node, origin, level + 1);
                 origin.add(",");
@@ -103,30 +104,28 @@ impl<'a, 's> WrittenAt<'a, 's> {
             NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::Text(_) => {
                 origin.add(&format!("{:?}", node.kind));
             }
-            NodeKind::Template(nodes) | NodeKind::Tuple(nodes) => each(&mut nodes.iter(), origin),
+            NodeKind::Template(nodes) => each("(", &mut nodes.iter(), origin),
+            NodeKind::Tuple(nodes) => each("[(", &mut nodes.iter(), origin),
             NodeKind::Wrapped(inner) => self.describe(inner, origin, level + 1),
-            NodeKind::Negation(inner) | NodeKind::Not(inner) => {
-                origin.add("!");
-                self.describe(inner, origin, level + 1);
-            }
-            NodeKind::Conditional(nodes) => {
-                origin.add("?");
-                each(&mut nodes.iter(), origin);
-            }
+            NodeKind::Negation(inner) => each("-(", &mut std::iter::once(&**inner), origin),
+            NodeKind::Not(inner) => each("!(", &mut std::iter::once(&**inner), origin),
+            NodeKind::Conditional(nodes) => each("?(", &mut nodes.iter(), origin),
             NodeKind::Operation(first, others) => {
+                origin.add("=(");
                 self.describe(first, origin, level + 1);
                 for (operator, other) in others {
                     origin.add(&format!("{operator:?}"));
                     self.describe(other, origin, level + 1);
                 }
+                origin.add(")");
             }
-            NodeKind::Object(pairs) => each(&mut pairs.iter().flat_map(|(key, value)| [key, value]), origin),
+            NodeKind::Object(pairs) => each("{(", &mut pairs.iter().flat_map(|(key, value)| [key, value]), origin),
             NodeKind::Call(call) => self.describe_call(call, origin, level),
             NodeKind::For(all) | NodeKind::Join(all) => {
                 // Names that it gives have no value here, so all of the text counts.
                 origin.add(&format!("{:?}", node.kind));
                 let parts = [&all.collection, &all.value].into_iter().chain(&all.key).chain(&all.condition);
-                each(&mut parts.into_iter(), origin);
+                each("(", &mut parts.into_iter(), origin);
             }
             NodeKind::Name(_) | NodeKind::Traversal(..) => self.describe_reference(node, origin, level),
         }
