@@ -88,7 +88,7 @@ impl FoundBeside {
     }
 }
 
-/// What a search for root modules need not find out.
+/// How to search for root modules: what is known already, and what counts as one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Search<'a> {
     /// What is excluded; else the settings of the working tree say so.

@@ -1,4 +1,5 @@
-//! One root module, with everything that is read before any request.
+//! One root module as commands that write lock files open it: what is read of it before any request, and what is prepared to be
+//! written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

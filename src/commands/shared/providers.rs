@@ -1,4 +1,5 @@
-//! The providers that are known without a request, and what is suggested for a name that does not exist.
+//! The providers that are known without a request, what is suggested for a name that does not exist, and the versions that the
+//! sources have of required providers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -81,7 +81,7 @@ impl<'a> Targets<'a> {
         Self::within(scope, recursive, unlocked, Search { instances: true, ..Search::default() })
     }
 
-    /// Like `of`, with what the search need not find out.
+    /// Like `of`, with what is known for the search, and what counts as a root module.
     pub fn within(scope: &'a Scope, recursive: bool, unlocked: Unlocked, search: Search<'a>) -> Result<Self, Error> {
         let search = Search { scope: Some(scope), ..search };
         let mut targets = Self { changes: search.changes, ..Self::of_settings(scope, Vec::new(), recursive) };

@@ -1,4 +1,5 @@
-//! `verify`: the gate. It receives the answers of registries; it sends no request and changes no trust file.
+//! `verify`: its arguments, and the judgment of each root module by what is known of its releases. `gate.rs` requests that, and
+//! `fix.rs` repairs.
 
 pub mod base;
 mod explain;

@@ -1,4 +1,4 @@
-//! One root module, with everything that is read of it before any request.
+//! One root module as the gate opens it, and what is added later: its state at the base, and the answers about its modules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;

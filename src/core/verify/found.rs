@@ -1,5 +1,5 @@
 //! Where a finding becomes complete: its level by the settings, what exempts it, and the revision that its next step names.
-//! Nothing changes a finding afterwards.
+//! Afterwards `verify` adds only the next steps of one root module, and whether `--fix` repairs it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -10,8 +10,7 @@
 //! no package has it, *unknown* otherwise. A missing answer never refutes. The folder contacts
 //! no server, reads no files and knows no time but the one handed in.
 //!
-//! What is known of the releases of one root module, how much `verify` knows about its lock file, and the levels of
-//! findings.
+//! [`Facts`] is what is known of the releases of one root module, and [`Verified`] how much `verify` knows about its lock file.
 
 pub mod entry;
 mod found;

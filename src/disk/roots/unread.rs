@@ -1,4 +1,5 @@
-//! What of the configuration of a module or a stack is not read. What units do not read is in `core/terragrunt`.
+//! Why a configuration, or a part of it, is not read: that of a module, a stack or an Atmos instance. The reasons of units are in
+//! `core/terragrunt`.
 
 use std::fmt;
 
