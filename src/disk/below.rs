@@ -191,13 +191,13 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
             let source = match call.source.as_ref().map(|source| &source.text) {
                 Some(Text::Known(source)) => source.clone(),
                 // What the file says by itself.
-                Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Source, &surroundings) {
-                    Ok(Some(source)) => source,
-                    _ => {
+                Some(Text::Expression(source)) => {
+                    let Ok(Some(source)) = scope.evaluate(source, Purpose::Source, &surroundings) else {
                         calls.has_unread_sources = true;
                         continue;
-                    }
-                },
+                    };
+                    source
+                }
                 None => continue,
             };
             if let Ok(ModuleSource::Local(path)) =

@@ -271,7 +271,7 @@ fn what_gits_history_recorded() {
     assert!(refused.touched().is_empty());
     // It takes three commands to accept it, each named by the one before.
     let mut said = refused.stdout;
-    for (begin, code) in [("tflock lock ", 0), ("tflock lock --accept-republished ", 0)] {
+    for (begin, code) in [("tflock lock ", 0), ("tflock lock --from-lock --accept-republished ", 0)] {
         let advised =
             commands(&said).into_iter().find(|words| words.starts_with(begin)).unwrap_or_else(|| panic!("{said}"));
         workspace.tflock(&registry, &words(&advised)[1..]).ended_with(code);

@@ -339,7 +339,7 @@ fn git_merges_and_diff_compares_it() {
     assert!(run.stdout.contains(INSTANCE), "{run}");
     // A directory means all of its lock files, also where there is no other one.
     let changed = |args: &[&str]| {
-        let run = workspace.tflock(&registry, args.iter().chain(&["--format", "json"])).ended_with(0).json();
+        let run = workspace.tflock(&registry, ["--format", "json"].iter().chain(args)).ended_with(0).json();
         let all = run["roots"].as_array().cloned().unwrap_or_else(|| vec![run]);
         all.iter()
             .filter(|it| it["changed"] == true)

@@ -166,7 +166,7 @@ fn a_provider_that_two_root_modules_add_is_new_in_each() {
         workspace.write(&format!("{root}/{LOCK}"), &text("added", "new"));
     }
     let risks = |args: &[&str]| {
-        let run = workspace.tflock(None, args.iter().chain(&["--format", "json"])).ended_with(0);
+        let run = workspace.tflock(None, ["--format", "json"].iter().chain(args)).ended_with(0);
         let json = run.json();
         let risk = |change: &serde_json::Value| format!("{} {}", change["address"], change["risk"]).replace('"', "");
         let risks: Vec<String> = json["changes"].as_array().unwrap().iter().map(risk).collect();

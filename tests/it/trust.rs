@@ -54,11 +54,15 @@ fn select_anew(workspace: &Workspace) {
 fn that_the_history_is_not_read_is_noted() {
     let (registry, workspace) = (widget(keys::GOOD), work_tree());
     workspace.tflock(&registry, lock(&[])).ended_with(0);
-    let init = ["-C", "app", "trust", "init"];
-    let run = workspace.tflock(&registry, init);
-    assert!(!run.stderr.contains("locked before"), "{run}");
-    let run = workspace.env("PATH", "/nowhere").tflock(&registry, init);
-    assert!(run.stderr.contains("versions that were locked before do not count: cannot start git"), "{run}");
+    let said = |workspace: &Workspace| {
+        let rotate = ["-C", "app", "trust", "rotate", "widget", "unsigned", "--reason", "they gave up"];
+        let run = workspace.tflock(&registry, rotate).ended_with(0);
+        run.stderr.contains("versions that were locked before do not count: cannot start git")
+    };
+    let trust = workspace.read(TRUST);
+    assert!(!said(&workspace));
+    workspace.write(TRUST, &trust);
+    assert!(said(&workspace.env("PATH", "/nowhere")));
 }
 
 #[test]

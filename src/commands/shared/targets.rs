@@ -186,7 +186,7 @@ impl<'a> Targets<'a> {
     }
 
     /// One of them from the directory of the run.
-    pub fn from_here(&self, directory: &Path) -> PathBuf {
+    pub fn path_from_here(&self, directory: &Path) -> PathBuf {
         let place = self.unlocked_places.get(directory).map_or(directory, PathBuf::as_path);
         let place = place.strip_prefix(".").unwrap_or(place);
         if place.as_os_str().is_empty() { PathBuf::from(".") } else { place.to_owned() }

@@ -249,17 +249,19 @@ fn not_repaired(tried: &[RootOutcome]) -> Vec<String> {
 /// names the command that failed.
 fn advise(outcome: &mut Outcome, tried: &[RootOutcome]) {
     let both = |before: Step, next: Step| step!("{}; {}", Value::Step(before), Value::Step(next));
-    for root in &mut outcome.roots {
-        let of_root = tried.iter().filter(|it| it.path == root.path).flat_map(failures);
+    for judged in &mut outcome.roots {
+        let of_root = tried.iter().filter(|it| it.path == judged.path).flat_map(failures);
         let remedies =
             of_root.filter_map(|(addr, error)| Some((addr, error.general_hints().into_iter().reduce(both)?)));
         let remedies: BTreeMap<&ProviderAddr, Step> = remedies.collect();
-        for finding in root.findings.iter_mut().filter(|finding| OF_ENTRIES.contains(&finding.rule)) {
-            let remedy = finding.address.as_ref().and_then(|addr| remedies.get(addr));
-            if let Some(remedy) = remedy.cloned() {
-                *finding = finding.clone().remedied_by(remedy);
+        let advised = |finding: Finding| {
+            let addr = finding.address.as_ref().filter(|_| OF_ENTRIES.contains(&finding.rule));
+            match addr.and_then(|addr| remedies.get(addr).cloned()) {
+                Some(remedy) => finding.remedied_by(remedy),
+                None => finding,
             }
-        }
+        };
+        judged.findings = std::mem::take(&mut judged.findings).into_iter().map(advised).collect();
     }
 }
 

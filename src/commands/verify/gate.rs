@@ -324,8 +324,8 @@ impl Answered {
         notes.extend(limits.notes());
         notes.extend(self.noted.iter().cloned());
         // Each once, though root modules with the same source need not be next to each other.
-        let mut noted = BTreeSet::new();
-        notes.retain(|note| noted.insert(note.clone()));
+        let mut seen = BTreeSet::new();
+        notes.retain(|note| seen.insert(note.clone()));
         (outcomes, notes)
     }
 }

@@ -70,7 +70,7 @@ fn remedy(targets: &Targets<'_>, directory: &Path) -> Step {
     if targets.is_created(directory) {
         return creation();
     }
-    let from_here = path::shown(&targets.from_here(directory));
+    let from_here = path::shown(&targets.path_from_here(directory));
     if targets.needs_tool(directory) {
         return step!("Run `tflock -C {} lock --tool TOOL` and commit the file.", from_here);
     }

@@ -186,7 +186,7 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
     for (platform, newest) in &facts.missing {
         let place = facts.place.as_ref().map(|place| format!(" in {place}")).unwrap_or_default();
         let message = format!("provider {addr} {} is not available for {platform}{place}", facts.version());
-        if !step.needed().any(|needed| needed == platform) {
+        if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
             findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
             continue;
         }

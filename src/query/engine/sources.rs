@@ -235,7 +235,7 @@ impl SourceSet {
         let older = newest_allowed(before, &query.constraints).cloned();
         let complete = if selected.missing.is_empty() { None } else { newest_complete(&offers, &key, query) };
         let (newest, place) = (newer(&offers, &key.1), place(&available));
-        Ok(Selected { newest, older, passed_over, place, complete, ..selected })
+        Ok(Selected { place, complete, newest, older, passed_over, ..selected })
     }
 
     /// What other places say of a release that is new, if its origin serves it: no other place knows what a mirror serves.

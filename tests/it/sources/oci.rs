@@ -110,7 +110,7 @@ fn what_no_package_can_be_is_refused() {
     for (change, words, code) in [
         (json!({"artifactType": "application/x"}), "\"application/x\"", 4),
         (json!({"mediaType": IMAGE}), "media type", 4),
-        (json!({"manifests": []}), " linux_amd64\n", 2),
+        (json!({"manifests": []}), " linux_amd64 in the OCI mirror ", 2),
     ] {
         let registry = widget();
         let repository = layout(&registry, |index| {

@@ -67,7 +67,7 @@ impl Targets<'_> {
         };
         let them = if created.len() == 1 { "it" } else { "them" };
         let of_created = lacking(&created).map(|lack| step!("{}: `tflock lock -r --create` writes {}", lack, them));
-        let place = others.first().map(|first| shown(&self.from_here(first))).unwrap_or_default();
+        let place = others.first().map(|first| shown(&self.path_from_here(first))).unwrap_or_default();
         let of_others = lacking(&others).map(|lack| step!("{}: `tflock -C {} lock` writes it there", lack, place));
         of_created.into_iter().chain(of_others)
     }

@@ -1,14 +1,13 @@
 //! The files of the merge base as Terragrunt reads them: what was there, whatever the change made of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::{Base, name_of};
 use crate::config::UNIT_FILES;
 use crate::disk::files;
 use crate::disk::roots::place_of;
-use crate::error::Error;
-use crate::git::FileKind;
+use crate::git::{ChangedFiles, FileKind, Git, GitError, GitTree};
 use crate::parallel::locked;
 use crate::path::RepoPath;
 use crate::path::links::FileRefusal;
@@ -16,32 +15,34 @@ use crate::terragrunt::{DirectoryEntry, EntryKind, Files, Found};
 
 /// The files of the merge base, at the paths that they have in the working tree.
 pub(super) struct FilesBefore<'b> {
-    base: &'b Base,
+    git: &'b Git,
+    top: &'b Path,
+    tree: &'b GitTree,
+    changes: &'b ChangedFiles,
     /// What was read of those that changed, from the top: at first what most units read.
     texts: Mutex<BTreeMap<String, Option<Arc<[u8]>>>>,
 }
 
 impl<'b> FilesBefore<'b> {
-    pub fn of(base: &'b Base) -> Result<Self, Error> {
-        let is_there = |path: &&str| base.before.tree().kind(path) == Some(FileKind::File);
-        let paths = base.changes.paths().filter(|path| is_of_terragrunt(path)).filter(is_there);
-        let texts = base.texts(&base.before, &paths.map(RepoPath::from_git).collect::<Vec<_>>())?;
-        let texts = texts.into_iter().map(|(path, text)| (path, Some(text.into()))).collect();
-        Ok(Self { base, texts: Mutex::new(texts) })
+    pub fn of(git: &'b Git, tree: &'b GitTree, changes: &'b ChangedFiles) -> Result<Self, GitError> {
+        let is_there = |path: &&str| tree.kind(path) == Some(FileKind::File);
+        let paths: Vec<&str> = changes.paths().filter(|path| is_of_terragrunt(path)).filter(is_there).collect();
+        let texts = git.files_of(tree, &paths)?.into_iter().map(|text| text.map(Arc::from));
+        let texts = Mutex::new(paths.into_iter().map(str::to_owned).zip(texts).collect());
+        Ok(Self { git, top: git.top(), tree, changes, texts })
     }
 
     /// The name of the file of the unit in a directory.
     pub fn unit_file(&self, way: &RepoPath) -> Option<&'static str> {
-        let names = self.base.before.names_in(way);
-        UNIT_FILES.into_iter().rev().find(|name| names.contains(name))
+        UNIT_FILES.into_iter().rev().find(|name| self.tree.kind(&way.join(name)).is_some())
     }
 
     /// Where a path leads, from the top; else why it is not read.
     fn place(&self, path: &str) -> Result<RepoPath, String> {
         let outside = || "which is outside of the working tree".to_owned();
-        let place = place_of(&self.base.top, path).ok_or_else(outside)?;
-        let way = RepoPath::below(&self.base.top, &place).ok_or_else(outside)?;
-        let tree = self.base.before.tree();
+        let place = place_of(self.top, path).ok_or_else(outside)?;
+        let way = RepoPath::below(self.top, &place).ok_or_else(outside)?;
+        let tree = self.tree;
         let refused = |refusal: FileRefusal| format!("which is not read: {refusal}");
         let place = tree.place(&way).ok_or_else(|| refused(FileRefusal::Outside))?;
         let is_there = tree.kind(&place).is_some() || tree.below(&place).next().is_some();
@@ -53,19 +54,18 @@ impl<'b> FilesBefore<'b> {
 
     /// The text of a file by the path that no link leads over.
     pub fn text(&self, place: &RepoPath) -> Option<Arc<[u8]>> {
-        let now = self.base.top.join(&**place);
-        if !self.base.changes.touch(&now) {
+        let now = self.top.join(&**place);
+        if !self.changes.touch(&now) {
             return files::read(&now).ok().flatten().map(Arc::from);
         }
-        let text = self.base.texts(&self.base.before, std::slice::from_ref(place)).ok();
-        text.and_then(|mut texts| Some(Arc::from(texts.remove(&**place)?)))
+        self.git.files_of(self.tree, &[place]).ok()?.pop()?.map(Arc::from)
     }
 }
 
 impl Files for FilesBefore<'_> {
     fn read(&self, path: &str) -> Found<Arc<[u8]>> {
         let file = match self.place(path) {
-            Ok(place) if self.base.before.tree().kind(&place).is_some() => place,
+            Ok(place) if self.tree.kind(&place).is_some() => place,
             Ok(_) => return Found::Missing,
             Err(reason) => return Found::Denied(reason),
         };
@@ -79,7 +79,7 @@ impl Files for FilesBefore<'_> {
     }
 
     fn is_directory(&self, path: &str) -> Found<bool> {
-        let tree = self.base.before.tree();
+        let tree = self.tree;
         match self.place(path) {
             Ok(place) if tree.kind(&place) == Some(FileKind::File) => Found::Is(false),
             Ok(place) if tree.below(&place).next().is_some() => Found::Is(true),
@@ -93,7 +93,7 @@ impl Files for FilesBefore<'_> {
             Ok(place) => place,
             Err(reason) => return Found::Denied(reason),
         };
-        let (tree, start) = (self.base.before.tree(), place.prefix().len());
+        let (tree, start) = (self.tree, place.prefix().len());
         let below = tree.below(&place).map(|path| &path[start..]);
         let names: BTreeSet<&str> = below.map(|path| path.split('/').next().unwrap_or(path)).collect();
         if names.is_empty() {
@@ -116,7 +116,7 @@ impl Files for FilesBefore<'_> {
 
 /// True for the names of files that Terragrunt may read as its own.
 pub(super) fn is_of_terragrunt(path: &str) -> bool {
-    let name = name_of(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
     let is_hcl = name.rsplit_once('.').is_some_and(|(stem, end)| end == "hcl" && !stem.is_empty());
     UNIT_FILES.contains(&name) || is_hcl && !name.starts_with('.')
 }
@@ -135,9 +135,7 @@ mod tests {
     #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "a test makes files and a repository")]
     mod links {
-        use super::super::super::BaseOptions;
-        use std::path::Path;
-
+        use super::super::super::{Base, BaseOptions};
         use super::super::*;
         use crate::path::canonical;
 
@@ -168,7 +166,7 @@ mod tests {
             std::fs::remove_file(top.join("d/removed.hcl")).unwrap();
             let options = BaseOptions { revision: "HEAD".to_owned(), trust_change_allowed: false };
             let base = Base::of_work_tree(&top, &options).unwrap();
-            let files = FilesBefore::of(&base).unwrap();
+            let files = FilesBefore::of(&base.git, base.before.tree(), &base.changes).unwrap();
             let path = |name: &str| format!("{}/d/{name}", top.display());
             let read = |name: &str| match files.read(&path(name)) {
                 Found::Is(text) => Some(String::from_utf8_lossy(&text).into_owned()),

@@ -110,7 +110,7 @@ impl<'b> UnitsBefore<'b> {
     pub fn of(base: &'b Base, scope: &Scope) -> Result<Self, Error> {
         let mut units = Self {
             base,
-            files: FilesBefore::of(base)?,
+            files: FilesBefore::of(&base.git, base.before.tree(), &base.changes)?,
             modules: scope.modules.clone(),
             readings: Readings::default(),
             memo: Arc::default(),
