@@ -492,12 +492,21 @@ fn all_that_starts_a_program_is_named() {
         (hook("after_hook"), &[], "the after_hook \"h\""),
         (hook("error_hook"), &[], "the error_hook \"h\""),
         ("engine {\n  source = \"x\"\n}\n".to_owned(), &[], "the engine"),
+        ("terraform_binary = \"php\"\n".to_owned(), &[], "the program of terraform_binary"),
+        (
+            "remote_state {\n  backend = \"s3\"\n  encryption = { key_provider = \"external\", command = [\"x\"] }\n}\n".to_owned(),
+            &[],
+            "the encryption of remote_state",
+        ),
         ("terraform_binary = \"./evil.sh\"\n".to_owned(), &[], "the program of terraform_binary"),
         ("terraform_binary = get_env(\"X\")\n".to_owned(), &[], "the program of terraform_binary"),
     ] {
         assert_eq!(programs(&text, others), [wanted], "{text}");
     }
     assert!(programs("terraform_binary = \"tofu\"\n", &[]).is_empty());
+    let encryption =
+        "remote_state {\n  backend = \"s3\"\n  encryption = { key_provider = \"pbkdf2\", passphrase = \"x\" }\n}\n";
+    assert!(programs(encryption, &[]).is_empty());
     let identity = |text: &str, others: &[(&str, &str)]| unit(text, others).programs[0].identity.clone();
     let script = "locals {\n  a = run_cmd(\"./x.sh\")\n}\n";
     assert_ne!(identity(script, &[]), identity(script, &[("live/a/x.sh", "")]));

@@ -103,6 +103,11 @@ pub struct UnitSource {
     pub place: Location,
 }
 
+/// True for the names of lists of files that Terragrunt wrote, and removes before it writes them again.
+pub fn is_manifest(name: &str) -> bool {
+    name.starts_with(".terragrunt-") && name.ends_with("-manifest")
+}
+
 /// The source of a module that a file has as it is, if it has one.
 pub fn literal_source(path: &std::path::Path, text: &str) -> Option<String> {
     let file = ConfigFile::decode(path, text).ok()?;

@@ -7,7 +7,7 @@ use super::files::join;
 use super::include::Merged;
 use super::origin::WrittenAt;
 use super::origin_text::OriginText;
-use super::place::{BlockPart, Included, Names};
+use super::place::{BlockPart, Included, Names, known_or_unknown};
 use super::unread::Influence;
 use crate::dialect::Dialect;
 use crate::evaluate::Expression;
@@ -17,7 +17,7 @@ use crate::hash::Sha256Digest;
 use crate::value::Value;
 
 impl Merged<'_> {
-    /// Hooks, an engine, and a program that is neither tool.
+    /// Hooks, an engine, a program that is neither tool, and one that has the keys of the state.
     pub(super) fn programs(&self) -> Vec<Influence> {
         let module = self.module_directory();
         let blocks = self.hooks.iter().chain(&self.engine);
@@ -36,6 +36,7 @@ impl Merged<'_> {
                 programs.push(origin.influence(what, place, &part.names));
             }
         }
+        programs.extend(self.remote_state.as_ref().and_then(BlockPart::as_key_program));
         programs
     }
 
@@ -56,6 +57,20 @@ impl OriginText {
 }
 
 impl BlockPart<'_> {
+    /// What OpenTofu may start for the keys of a state.
+    fn as_key_program(&self) -> Option<Influence> {
+        let encryption = self.block.arguments.get("encryption")?;
+        let provider = match known_or_unknown(self.names.evaluate(encryption)) {
+            Value::Null(_) => return None,
+            value => value.attributes().and_then(|all| all.get("key_provider")?.as_text().map(str::to_owned)),
+        };
+        let starts = provider.is_none_or(|provider| provider == "external");
+        let origin = || self.names.origin_of(encryption);
+        starts.then(|| {
+            origin().influence("the encryption of remote_state".to_owned(), encryption.place.clone(), &self.names)
+        })
+    }
+
     /// The program; `module` is the directory of the module, in which it runs.
     fn as_program(&self, module: Option<&str>) -> Influence {
         let what = match &*self.block.kind {

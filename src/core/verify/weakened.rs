@@ -450,6 +450,14 @@ mod tests {
     ];
 
     #[test]
+    fn an_exemption_within_a_known_one_weakens_nothing() {
+        let of = |day: &str| format!("exempt \"banned\" {{\n until = \"{day}\"\n}}");
+        for (new, is_weaker) in [("2026-12-31", false), ("2027-01-01", false), ("2027-01-02", true)] {
+            assert_eq!(!lines(&of("2027-01-01"), &of(new)).is_empty(), is_weaker, "{new}");
+        }
+    }
+
+    #[test]
     fn weakened_settings_are_reported_and_stricter_ones_are_not() {
         for (strict, lax, line) in PAIRS {
             let found = lines(strict, lax);

@@ -118,7 +118,7 @@ fn what_init_would_download_again_is_not_installed() {
         assert!(!place(&workspace, &registry, "").exists() && run.touched().is_empty(), "{run}");
         let printed = run.stderr.split('`').find_map(|part| part.strip_prefix("tflock lock "));
         let printed = printed.unwrap_or_else(|| panic!("{run}"));
-        assert_eq!(printed, format!("--platform linux_amd64 {}/acme/widget", registry.host()));
+        assert_eq!(printed, format!("--from-lock --platform linux_amd64 {}/acme/widget", registry.host()));
         workspace.tflock(&registry, [&["lock"][..], &printed.split(' ').collect::<Vec<_>>()].concat()).ended_with(0);
         workspace.tflock(&registry, ["install", "--platform=linux_amd64"]).ended_with(0);
         finds_it(&workspace, &registry);

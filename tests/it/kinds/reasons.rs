@@ -267,6 +267,12 @@ fn of_copies() -> Vec<Pair> {
             &[("modules/ln", "link:net")],
         ),
         unit(
+            "the module has .terragrunt-module-manifest, a list of files that Terragrunt removes",
+            "terraform {\n  source = \"../modules/@\"\n}\n",
+            ["listed", "net"],
+            &[("modules/listed/main.tf", ""), ("modules/listed/.terragrunt-module-manifest", "")],
+        ),
+        unit(
             ".net is hidden: Terragrunt copies what include_in_copy names",
             "terraform {\n  source = \"../modules//@\"\n}\n",
             [".net", "net"],
@@ -355,14 +361,10 @@ fn of_generated_files() -> Vec<Pair> {
             &[],
         ),
         unit(
-            "include_in_copy may copy .sub/main.tf",
-            "terraform {\n  source          = \"../modules/calling\"\n  include_in_copy = [\"@\"]\n}\n",
-            [".sub", ".tflint.hcl"],
-            &[
-                ("modules/calling/main.tf", "module \"m\" {\n  source = \"./.sub\"\n}\n"),
-                ("modules/calling/.sub/main.tf", ""),
-                ("live/.sub/main.tf", ""),
-            ],
+            "include_in_copy may copy .x.auto.tfvars",
+            "terraform {\n  source          = \"../modules/net\"\n  include_in_copy = [\"@\"]\n}\n",
+            [".x.auto.tfvars", ".tflint.hcl"],
+            &[("live/.x.auto.tfvars", "")],
         ),
         pair(
             "Terragrunt does not generate main.tf, as another file of that name exists",
@@ -480,6 +482,7 @@ const OTHERS: &[&str] = &[
     "which is one path too many to look for",
     // `facts_tests.rs` in core raises them, by what they keep from being read.
     "the program of terraform_binary",
+    "the encryption of remote_state",
     "the engine",
     "env_vars that are not known",
     "arguments that are not known",

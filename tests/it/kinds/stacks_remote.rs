@@ -137,6 +137,7 @@ const EXAMPLES: &[&[(&str, &str)]] = &[
             "required_providers {\n  widget = {\n    source  = \"{{registry}}/acme/widget\"\n    version = \"1.4.0\"\n  }\n}\n\nlocals {\n  name = \"x\"\n}\n\nremoved {\n  from   = component.old\n  source = \"./net\"\n}\n",
         ),
         ("main.tfdeploy.hcl", "deployment \"x\" {}\n"),
+        ("net/main.tf", ""),
     ],
     &[
         (

@@ -18,6 +18,7 @@ use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
 use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, folded_name, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
+use crate::terragrunt;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::workspace::{Exclusions, Root};
 
@@ -121,12 +122,10 @@ impl Base {
         lost.map(finding).collect()
     }
 
-    /// Tracked directories that Terragrunt takes for those it has made: it runs the tool on what is there, and removes what they list.
+    /// Tracked directories that Terragrunt takes for those it has made, so it runs the tool on what is there; and lists of files that
+    /// it removes.
     fn prepared_directories(&self, ways: &BTreeMap<RepoPath, &GateRoot>) -> Vec<Finding> {
-        let is_marker = |path: &&str| {
-            let name = folded_name(name_of(path));
-            name == ".terragrunt-source-version" || name.starts_with(".terragrunt-") && name.ends_with("-manifest")
-        };
+        let is_marker = |path: &&str| folded_name(name_of(path)) == ".terragrunt-source-version";
         let of_markers = self.changes.tracked().map(|(path, _)| path).filter(is_marker).map(directory_of);
         let of_units = ways.iter().filter_map(|(way, root)| {
             let directory = root.unit()?.download_dir.as_deref()?;
@@ -144,7 +143,13 @@ impl Base {
             );
             Finding::new(Rule::TrackedPackages, message).in_file(directory)
         };
-        directories.into_iter().map(finding).collect()
+        let lists = self.changes.tracked().map(|(path, _)| path);
+        let lists = lists.filter(|path| terragrunt::is_manifest(&folded_name(name_of(path)))).map(|path| {
+            let message =
+                format!("git tracks {path}, a list of files that Terragrunt removes from its working directory");
+            Finding::new(Rule::TrackedPackages, message).in_file(path)
+        });
+        directories.into_iter().map(finding).chain(lists).collect()
     }
 
     /// Tracked packages outside of the judged root modules, or reached through links and submodules.

@@ -12,7 +12,7 @@ use crate::disk::roots::{self, TreeError, UnreadPart};
 use crate::finding::Position;
 use crate::path::links::{self, is_absence};
 use crate::path::shown;
-use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, may_begin_with};
+use crate::terragrunt::{Action, CopyPattern, Existing, GeneratedFile, SIGNATURE, Unit, is_manifest, may_begin_with};
 
 /// How a unit is assembled.
 #[derive(Debug, Default)]
@@ -130,6 +130,15 @@ impl Assembly {
         }
     }
 
+    /// Notes a list of files in the directory of the module, which Terragrunt removes from its copy.
+    pub(in crate::disk::roots) fn note_manifest(&mut self, root: &Path) {
+        // What cannot be listed is an error when it is assembled.
+        let names = roots::file_names(&root.join(&self.module), |name| is_manifest(&name)).unwrap_or_default();
+        if let Some(name) = names.iter().find(|name| is_manifest(name)) {
+            self.note(format!("the module has {name}, a list of files that Terragrunt removes"));
+        }
+    }
+
     /// Notes what is not known of the module, once.
     fn note(&mut self, reason: String) {
         let of_unit = Location { file: Path::new(UNIT_FILES[0]).into(), position: Position::default() };
@@ -178,16 +187,10 @@ impl Assembly {
     fn note_copies(&mut self, root: &Path, dir: &Path, within: Option<&Path>) {
         // Files of a module that git or a registry gives are not copied one by one.
         let of_module = self.package.as_ref().and_then(|package| Some((dir, dir.strip_prefix(package).ok()?)));
-        if let Some((_, hidden)) = of_module.filter(|(_, way)| is_hidden(way)) {
-            let reason = format!("{} is hidden: Terragrunt copies what include_in_copy names", shown(hidden));
-            self.note(reason);
-        }
-        if self.left_out.is_empty() && self.hidden.is_empty() {
-            return;
-        }
         let is_copied = !self.module.as_os_str().is_empty() || self.package.is_none();
         let of_unit = within.filter(|_| is_copied).map(|within| (within, within));
-        for (dir, within) in of_module.into_iter().chain(of_unit) {
+        let has_patterns = !self.left_out.is_empty() || !self.hidden.is_empty();
+        for (dir, within) in of_module.into_iter().chain(of_unit).filter(|_| has_patterns) {
             // What cannot be listed is unread when it is assembled.
             let names = roots::file_names(&root.join(dir), |name| counts(&name)).unwrap_or_default();
             for path in names.iter().filter(|name| counts(name)).map(|name| shown(&within.join(name))) {
@@ -201,6 +204,9 @@ impl Assembly {
                 let part = found.map(|it| UnreadPart { reason: format!("{verb} {path}"), place: it.place.clone() });
                 self.unread.extend(part.filter(|part| !self.unread.contains(part)));
             }
+        }
+        if let Some((_, hidden)) = of_module.filter(|(_, way)| is_hidden(way)) {
+            self.note(format!("{} is hidden: Terragrunt copies what include_in_copy names", shown(hidden)));
         }
     }
 

@@ -82,6 +82,7 @@ impl Walk<'_> {
             Ok(Some(located)) if located.package.is_some() || self.root.join(&located.dir).is_dir() => {
                 self.assembly.module.clone_from(&located.dir);
                 self.assembly.package = source.package;
+                self.assembly.note_manifest(self.root);
                 if let Some(call) = self.tree.local_calls.last() {
                     self.assembly.note_link(self.root, &call.way);
                 }
