@@ -162,9 +162,9 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
     } else {
         Calls::default()
     };
+    let (mut modules, mut has_refused) = (Vec::new(), false);
     for name in &place.configuration {
-        let path = start.join(&place.path).join(name);
-        let bytes = match files::read(&path) {
+        let bytes = match files::read(&start.join(&place.path).join(name)) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => continue,
             Err(_) => {
@@ -179,11 +179,19 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
             continue;
         }
         let file = SourceFile { path: PathBuf::from(name), text };
-        // OpenTofu takes whatever Terraform takes, where only calls count.
-        let Ok(module) = Module::decode_as(place.kind.unwrap_or_default(), &[file], &[], Dialect::OpenTofu) else {
-            calls.has_errors = true;
-            continue;
-        };
+        // By itself each, as most files call nothing. OpenTofu takes whatever Terraform takes, where only calls count.
+        match Module::decode_as(place.kind.unwrap_or_default(), &[file], &[], Dialect::OpenTofu) {
+            Ok(module) => modules.push(module),
+            Err(_) => has_refused = true,
+        }
+    }
+    // An override says less than a whole block.
+    if has_refused {
+        let whole = whole_module(start, place);
+        calls.has_errors |= whole.is_none();
+        modules.extend(whole);
+    }
+    for module in modules {
         calls.has_backend |= module.backend.is_some();
         let scope = ModuleScope::new(Rc::new(module), Some(".".to_owned()), Inputs::Root);
         let surroundings = Surroundings::new(Dialect::OpenTofu);
@@ -191,13 +199,10 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
             let source = match call.source.as_ref().map(|source| &source.text) {
                 Some(Text::Known(source)) => source.clone(),
                 // What the file says by itself.
-                Some(Text::Expression(source)) => {
-                    let Ok(Some(source)) = scope.evaluate(source, Purpose::Source, &surroundings) else {
-                        calls.has_unread_sources = true;
-                        continue;
-                    };
-                    source
-                }
+                Some(Text::Expression(source)) => match scope.evaluate(source, Purpose::Source, &surroundings) {
+                    Ok(Some(source)) => source,
+                    _ => continue,
+                },
                 None => continue,
             };
             if let Ok(ModuleSource::Local(path)) =
@@ -209,6 +214,21 @@ pub fn calls(start: &Path, place: &SurveyedDirectory, units: &UnitOptions) -> Ca
     }
     calls.has_unread_sources |= calls.has_errors;
     calls
+}
+
+/// The module that all files of a directory make; `None` if one of them has an error.
+fn whole_module(start: &Path, place: &SurveyedDirectory) -> Option<Module> {
+    let selected = ConfigFiles::select(place.configuration.iter().cloned(), Dialect::OpenTofu);
+    let read = |names: &[String]| -> Option<Vec<SourceFile>> {
+        let file = |name: &String| {
+            let bytes = files::read(&start.join(&place.path).join(name)).ok()??;
+            Some(SourceFile { path: PathBuf::from(name), text: String::from_utf8_lossy(&bytes).into_owned() })
+        };
+        names.iter().map(file).collect()
+    };
+    let primary = if place.kind == Some(RootKind::Stack) { &selected.of_kind } else { &selected.primary };
+    let (primary, overrides) = (read(primary)?, read(&selected.overrides)?);
+    Module::decode_as(place.kind.unwrap_or_default(), &primary, &overrides, Dialect::OpenTofu).ok()
 }
 
 fn calls_of_unit(place: &SurveyedDirectory, unit: UnitReferences) -> Calls {
@@ -328,7 +348,7 @@ mod calls_tests {
             ("removed.tf", (false, false)),
             ("wrong.tf", (true, true)),
             ("directory.tf", (true, true)),
-            ("computed.tofu", (true, false)),
+            ("computed.tofu", (false, false)),
         ] {
             assert_eq!(of(name), expected, "{name}");
         }

@@ -102,7 +102,7 @@ impl fmt::Display for RepoPath {
 }
 
 /// The names that mean something wherever they are in a working tree, each with the beginning and the end of its short name.
-const GUARDED: [(&str, &str, &str); 14] = [
+const GUARDED: [(&str, &str, &str); 16] = [
     (".terraform", "terraform", ""),
     ("terraform.d", "terraform", ".d"),
     (".terragrunt-cache", "terragrunt-cache", ""),
@@ -114,6 +114,8 @@ const GUARDED: [(&str, &str, &str); 14] = [
     ("terragrunt.hcl.json", "terragrunthcl", ".jso"),
     ("terragrunt.values.hcl", "terragruntvalues", ".hcl"),
     ("terragrunt.autoinclude.hcl", "terragruntautoinclude", ".hcl"),
+    ("terragrunt.stack.hcl", "terragruntstack", ".hcl"),
+    ("terragrunt.autoinclude.stack.hcl", "terragruntautoincludestack", ".hcl"),
     (".gitattributes", "gitattributes", ""),
     (".gitmodules", "gitmodules", ""),
     (".git", "git", ""),

@@ -62,7 +62,7 @@ pub struct FoundBeside {
     /// The lock files that Git ignores, or would ignore, so they count as missing.
     pub ignored: IgnoredLockFiles,
     /// The directories whose sources are not read, so each may call any other, as far as that matters.
-    pub unread_callers: BTreeSet<PathBuf>,
+    pub unread_callers: BTreeMap<PathBuf, Option<RootKind>>,
     /// The directories without a lock file that any configuration calls, as far as that matters.
     pub called: BTreeSet<PathBuf>,
     /// How many root modules the setting `exclude` leaves out.
@@ -76,7 +76,7 @@ impl FoundBeside {
         self.kinds.extend(other.kinds.into_iter().map(|(path, kind)| (shown(&path), kind)));
         self.withheld.extend(other.withheld.iter().map(|path| shown(path)));
         self.ignored.extend(other.ignored.into_iter().map(|(path, file)| (shown(&path), file)));
-        self.unread_callers.extend(other.unread_callers.iter().map(|path| shown(path)));
+        self.unread_callers.extend(other.unread_callers.into_iter().map(|(path, kind)| (shown(&path), kind)));
         self.called.extend(other.called.iter().map(|path| shown(path)));
         self.excluded += other.excluded;
         self.unlocked_units.add(other.unlocked_units, shown);
@@ -84,7 +84,15 @@ impl FoundBeside {
 
     /// The first other directory that may call a directory, since its sources are not read.
     pub fn unread_caller_of(&self, directory: &Path) -> Option<&Path> {
-        self.unread_callers.iter().map(PathBuf::as_path).find(|caller| *caller != directory)
+        self.unread_callers.keys().map(PathBuf::as_path).find(|caller| *caller != directory)
+    }
+
+    /// The first other unit that may be made of a directory.
+    pub fn unread_unit_of(&self, directory: &Path) -> Option<&Path> {
+        let is_unit = |(caller, kind): &(&PathBuf, &Option<RootKind>)| {
+            **kind == Some(RootKind::Unit) && caller.as_path() != directory
+        };
+        self.unread_callers.iter().find(is_unit).map(|(caller, _)| caller.as_path())
     }
 }
 
@@ -116,7 +124,7 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
     let survey = below::survey(start, search.changes)?;
     let is_unit = |place: &&SurveyedDirectory| place.kind == Some(RootKind::Unit);
     // Unless it is looked at, its source may name any directory.
-    let unread_callers = survey.places.iter().filter(is_unit).map(|place| place.path.clone()).collect();
+    let unread_callers = survey.places.iter().filter(is_unit).map(|place| (place.path.clone(), place.kind)).collect();
     let mut found = Discovered::default();
     let mut beside = FoundBeside { unread_callers, ..FoundBeside::default() };
     let units = UnitReader::of(search);
@@ -139,9 +147,16 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
         let candidates: Vec<(&SurveyedDirectory, &Calls)> =
             others.iter().zip(&their_calls).filter(is_candidate).collect();
         let mut included = their_calls.iter().flat_map(|calls| calls.included.iter().cloned()).collect();
-        let is_of_own = |(place, calls): (&SurveyedDirectory, &Calls)| is_of_its_own(place, calls, &included);
-        if !candidates.is_empty() || others.iter().zip(&their_calls).any(is_of_own) {
-            let callers = called(start, (&locked, &others), &their_calls, (create, &units));
+        let of_own: Vec<&Path> = others
+            .iter()
+            .zip(&their_calls)
+            .filter(|(place, calls)| is_of_its_own(place, calls, &included))
+            .map(|(place, _)| &*place.path)
+            .collect();
+        if !candidates.is_empty() || !of_own.is_empty() {
+            let has_locked_below = |place: &&Path| locked.iter().any(|other| other.path.starts_with(place));
+            let anywhere = !candidates.is_empty() || of_own.iter().any(has_locked_below);
+            let callers = called(start, (&locked, &others), &their_calls, (anywhere, create, &units));
             // A caller matters only if a root module reaches it, since `init` locks only these. With `create` each
             // caller gets a lock file, so all of them matter.
             let modules = if create { &callers.by_any } else { &callers.by_roots };

@@ -163,7 +163,7 @@ impl<'a> Targets<'a> {
         self.outcomes.extend(found.without_lock.iter().map(|path| {
             let path = at(&prefix, path);
             let ignored = self.beside.ignored.get(&path);
-            let level = if self.beside.unread_caller_of(&path).is_some() { Level::Warn } else { Level::Deny };
+            let level = if self.beside.unread_unit_of(&path).is_some() { Level::Warn } else { Level::Deny };
             without_lock(path, level, ignored)
         }));
         self.unlocked = unlocked;

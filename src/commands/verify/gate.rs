@@ -73,8 +73,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         (Some(base), Some(units)) => {
             let mut findings = trust;
             if targets.found {
-                findings
-                    .extend(base.unlocked(&opened, units, |place| targets.beside.unread_caller_of(place).is_some()));
+                findings.extend(base.unlocked(&opened, units, |place| targets.beside.unread_unit_of(place).is_some()));
                 let is_excluded = |place: &Path| exclusions.as_ref().is_some_and(|it| it.cover(place));
                 findings.extend(units.lost_coverage(&opened, |place| is_below(scope, place) && !is_excluded(place)));
             }

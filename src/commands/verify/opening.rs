@@ -84,7 +84,7 @@ pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result
         };
         let tool_changed = own != settings.dialect;
         let under = Circumstances { pins, was_unreadable, tool_changed, ignored, unknown_tracked };
-        Ok(GateRoot::of(root, under, &packages, targets.beside.unread_caller_of(path)))
+        Ok(GateRoot::of(root, under, &packages, targets.beside.unread_unit_of(path)))
     };
     let roots = parallel::consume(opened, parallel::cores(), |(path, settings)| {
         let root = settings.and_then(|settings| open(&path, settings));

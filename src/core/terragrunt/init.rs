@@ -30,8 +30,8 @@ const HARMLESS: &[(&str, bool)] = &[
 const HARMLESS_VALUES: [&str; 2] = ["upgrade=false", "lockfile=readonly"];
 
 /// How names of variables begin that decide what is installed, from where, or which program is run.
-const OF_INIT: [&str; 11] =
-    ["BASH_", "DYLD_", "GIT_", "LD_", "OPENTOFU_", "SSL_", "TENV_", "TF_", "TFENV_", "TG_", "TOFU"];
+const OF_INIT: [&str; 12] =
+    ["BASH_", "DYLD_", "GIT_", "LD_", "OPENTOFU_", "SSL_", "TENV_", "TF_", "TFENV_", "TG_", "TOFUENV_", "TOFU_"];
 
 /// Exceptions of these.
 const HARMLESS_VARIABLES: [&str; 3] = ["TF_IN_AUTOMATION", "TF_INPUT", "TF_LOG"];

@@ -50,17 +50,17 @@ pub(super) struct Called {
     pub(super) by_any: BTreeSet<PathBuf>,
     /// The files that units include.
     pub(super) included: BTreeSet<PathBuf>,
-    /// Those whose sources are not read.
-    pub(super) unread: BTreeSet<PathBuf>,
+    /// Those whose sources are not read, and what they are; the top if some of it cannot be searched.
+    pub(super) unread: BTreeMap<PathBuf, Option<RootKind>>,
 }
 
-/// The called directories; callers may be anywhere in the working tree. With `of_all`, callers that no root module reaches and whose
-/// sources are not read count too.
+/// The called directories; with `anywhere` by callers anywhere in the working tree, else by those below the start. With `of_all`,
+/// callers that no root module reaches and whose sources are not read count too.
 pub(super) fn called(
     start: &Path,
     (locked, others): (&[SurveyedDirectory], &[SurveyedDirectory]),
     of_others: &[Calls],
-    (of_all, units): (bool, &UnitReader<'_>),
+    (anywhere, of_all, units): (bool, bool, &UnitReader<'_>),
 ) -> Called {
     let mut included = BTreeSet::new();
     let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn called(
     let of_locked = units.read(start, locked);
     locked.iter().zip(&of_locked).chain(others.iter().zip(of_others)).for_each(|(place, of)| add(place, of));
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
-    if let Some((top, prefix)) = worktree::above(start) {
+    if let Some((top, prefix)) = worktree::above(start).filter(|_| anywhere) {
         let survey = below::survey(&top, None);
         let is_whole = survey.as_ref().is_ok_and(|survey| survey.unreadable.is_empty());
         let Survey { places, .. } = survey.unwrap_or_default();
@@ -94,7 +94,7 @@ pub(super) fn called(
     let matters = |(path, kind): &(PathBuf, Option<RootKind>)| {
         of_all || *kind != Some(RootKind::Module) || roots.contains(path) || by_roots.contains(path)
     };
-    let unread = unread.into_iter().filter(matters).map(|(path, _)| path).collect();
+    let unread = unread.into_iter().filter(matters).collect();
     Called { by_roots, by_any, included, unread }
 }
 

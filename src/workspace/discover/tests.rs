@@ -84,10 +84,11 @@ fn configuration_that_cannot_be_read_may_call_any_directory() {
     // Its own error is reported where it would get a lock file; without one, it installs nothing.
     assert_eq!(found(&[net, wrong], true), (texts_of(&["app"]), texts_of(&["net"]), texts_of(&[]), app()));
     assert_eq!(found(&[net, wrong], false), (texts_of(&[]), texts_of(&[]), texts_of(&["net"]), None));
-    // No directory calls itself.
-    let computed = format!("{BACKEND}module \"m\" {{\n  source = var.m\n}}\n");
-    let alone = found(&[("net/main.tf", &computed)], true);
-    assert_eq!(alone, (texts_of(&["net"]), texts_of(&[]), texts_of(&[]), None));
+    // What one file does not say by itself is no error.
+    let part = "module \"m\" {\n  version = \"1.0.0\"\n}\n";
+    let other = ("app/main.tf", "module \"m\" {\n  source = \"acme/m/lab\"\n}\n");
+    let read = found(&[net, other, ("app/a_override.tf", part), lock], true);
+    assert_eq!(read, (texts_of(&["app", "net"]), texts_of(&[]), texts_of(&[]), None));
 }
 
 #[test]

@@ -250,6 +250,16 @@ const CHANGES: &[(&str, Change, &[&str])] = &[
         &["coverage-lost"],
     ),
     (
+        "a stack that generates over a unit by another spelling",
+        |it| it.write("live/terragrunt.stack.hcl", &stack("path = \"A\"\n  no_dot_terragrunt_stack = true")),
+        &["coverage-lost"],
+    ),
+    (
+        "a stack by another spelling",
+        |it| it.write("live/Terragrunt.Stack.hcl", &stack("path = \"c\"")),
+        &["ambiguous-name"],
+    ),
+    (
         "a stack that generates elsewhere",
         |it| it.write("live/terragrunt.stack.hcl", &stack("path = \"c\"\n  no_dot_terragrunt_stack = true")),
         &[],
