@@ -39,7 +39,7 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     let parts = parts.filter(|root| !is_review(root) || counted_findings(&root.findings).is_some());
     let failed = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let naming = RootSummary::of(outcome, Style::default());
-    let parts = grouped(parts.map(|root| (of_root(root), root))).into_iter().map(|(what, roots)| {
+    let parts = grouped(parts.map(|root| (of_root(outcome, root), root))).into_iter().map(|(what, roots)| {
         let mut paths: Vec<&Path> = roots.iter().map(|root| &*root.path).collect();
         paths.dedup();
         match paths[..] {
@@ -69,13 +69,13 @@ pub(super) fn file_name(root: &RootOutcome) -> String {
     }
 }
 
-fn of_root(root: &RootOutcome) -> String {
+fn of_root(outcome: &Outcome, root: &RootOutcome) -> String {
     let findings = counted_findings(&root.findings);
     match &root.body {
         Ok(Body::Changes(_) | Body::Review(_)) => {
             [Changed::of([root]).total()].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
-        Ok(Body::Verified(verified)) => verdict(verified, &root.findings),
+        Ok(Body::Verified(verified)) => verdict(outcome, verified, &root.findings),
         Ok(_) => findings.unwrap_or_else(|| "no findings".to_owned()),
         Err(error) => format!("failed: {}", error.message),
     }
@@ -257,19 +257,23 @@ fn end(root: &RootOutcome) -> End {
 }
 
 /// A line with totals.
-pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> Option<String> {
+pub(super) fn verified(outcome: &Outcome, verified: &Verified, found: &[Finding], style: Style) -> Option<String> {
     let denied = found.iter().any(|finding| finding.level() == Level::Deny);
     let is_silent = style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty();
-    (!is_silent).then(|| verdict(verified, found))
+    (!is_silent).then(|| verdict(outcome, verified, found))
 }
 
-/// The verdict on one root module.
-pub(super) fn verdict(verified: &Verified, found: &[Finding]) -> String {
+/// The verdict on one root module. On its own it is that of the run, which may have failed after it, such as in a report.
+pub(super) fn verdict(outcome: &Outcome, verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level() == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
-    let verdict = if denied > 0 { word(ExitCode::Refused, false) } else { word(verified.code(), warned > 0) };
-    let is_unread = denied == 0 && verified.code() == ExitCode::Done && found.iter().any(says_unread);
-    let verdict = if is_unread { "passed, requirements not read" } else { verdict };
+    let code = match (&outcome.error, denied) {
+        (Some(_), _) if !outcome.many => outcome.code,
+        (_, 1..) => ExitCode::Refused,
+        _ => verified.code(),
+    };
+    let is_unread = code == ExitCode::Done && found.iter().any(says_unread);
+    let verdict = if is_unread { "passed, requirements not read" } else { word(code, warned > 0) };
     if verified.not_checked.is_some() && denied + warned == 0 {
         return "not checked: the configuration could not be read at the base either".to_owned();
     }
@@ -487,7 +491,9 @@ mod tests {
     #[test]
     fn verdict_of_one_root_module() {
         let found = |level| vec![Finding::new(Rule::EntryMissing, String::new()).at_level(level)];
-        let of = |proven, found: &[Finding]| verdict(&Verified { proven, ..Verified::default() }, found);
+        let of = |proven, found: &[Finding]| {
+            verdict(&Outcome::default(), &Verified { proven, ..Verified::default() }, found)
+        };
         assert_eq!(of(0, &[]), "passed: 0 hashes proven");
         assert_eq!(of(0, &found(Level::Note)), "passed: 0 hashes proven");
         assert_eq!(of(0, &found(Level::Warn)), "passed with warnings: 1 warning");

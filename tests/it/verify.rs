@@ -352,3 +352,14 @@ fn an_unreadable_lock_file_does_not_pass_at_any_level() {
         assert!(matches!(code, Some(1 | 3)), "{rule}: {code:?}");
     }
 }
+
+#[test]
+fn a_report_that_cannot_be_written_does_not_pass() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    for more in [&[][..], &["-r"]] {
+        let args = ["verify", "--offline", "--report", "html=no/such/folder"];
+        let run = workspace.tflock(&registry, args.iter().chain(more)).ended_with(2);
+        assert!(run.stdout.contains("could not be checked") && !run.stdout.contains("passed: "), "{run}");
+    }
+}

@@ -98,15 +98,15 @@ pub(super) fn others(outcome: &Outcome, style: Style) -> Vec<Part> {
         if outcome.many && matches!(root.body, Ok(Body::Trust(_))) {
             parts.push(Part::Heading(format!("{}:", groups::name(&root.path))));
         }
-        parts.extend(body(root, outcome.many, style));
+        parts.extend(body(outcome, root, style));
     }
     parts
 }
 
-fn body(root: &RootOutcome, many: bool, style: Style) -> Vec<Part> {
+fn body(outcome: &Outcome, root: &RootOutcome, style: Style) -> Vec<Part> {
     let Ok(body) = &root.body else { return Vec::new() };
     let part = match body {
-        Body::Verified(verified) if !many => lines(summary::verified(verified, &root.findings, style)),
+        Body::Verified(verified) if !outcome.many => lines(summary::verified(outcome, verified, &root.findings, style)),
         // These have a form for several root modules; the notes have the decisions of a merge.
         Body::Merged(_)
         | Body::Requirements(_)

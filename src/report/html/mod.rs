@@ -220,7 +220,7 @@ struct MatrixCell {
 fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
     let rows: Vec<_> = outcome.roots.iter().map(|root| (root, cells(root, &newest(outcome)))).collect();
     let providers: BTreeSet<&ProviderAddr> = rows.iter().flat_map(|(_, cells)| cells.keys().copied()).collect();
-    let has_results = rows.iter().any(|(root, _)| result(root).is_some());
+    let has_results = rows.iter().any(|(root, _)| result(outcome, root).is_some());
     (has_results || !providers.is_empty()).then(|| {
         html! { @if let Some(legend) = legend(outcome.command) { p { (inline(legend)) } }
         table.matrix {
@@ -231,7 +231,7 @@ fn matrix(outcome: &Outcome, style: Style) -> Option<Markup> {
             } }
             tbody { @for (root, cells) in &rows { tr data-row {
                 th scope="row" { (breakable(&name(&root.path))) }
-                @if has_results { (cell("Result", result(root).as_ref())) }
+                @if has_results { (cell("Result", result(outcome, root).as_ref())) }
                 @for addr in &providers { (cell(&style.addr(addr), cells.get(addr))) }
             } } }
         } }
@@ -281,11 +281,11 @@ fn newest(outcome: &Outcome) -> BTreeMap<&ProviderAddr, &Version> {
     newest
 }
 
-fn result(root: &RootOutcome) -> Option<MatrixCell> {
+fn result(outcome: &Outcome, root: &RootOutcome) -> Option<MatrixCell> {
     let worst = root.findings.iter().map(Finding::level).max();
     match &root.body {
         Ok(Body::Verified(verified)) => {
-            Some(MatrixCell { text: summary::verdict(verified, &root.findings), level: worst })
+            Some(MatrixCell { text: summary::verdict(outcome, verified, &root.findings), level: worst })
         }
         Err(_) => Some(MatrixCell { text: "failed".to_owned(), level: Some(Level::Deny) }),
         Ok(_) => None,
