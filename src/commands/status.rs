@@ -97,7 +97,8 @@ pub fn status(services: &Services<'_>) -> Result<Outcome, Error> {
     let (name, of_many, effect) = next(&status, &judged, creates, setup);
     // `setup` works in one repository.
     let within = if name == "setup" { scope.named.get(..1).unwrap_or_default() } else { &scope.named };
-    let options: Vec<&str> = of_many.iter().copied().filter(|option| !is_one || *option == "--fix").collect();
+    let options: Vec<&str> =
+        of_many.iter().copied().filter(|option| !is_one || !["-r", "--create"].contains(option)).collect();
     status.next = NextStep { command: CommandLine::of(name, &options, within), effect };
     let mut notes: Notes = targets.notes_on_units().collect();
     notes.extend(targets.note_on_ignored_roots());
@@ -127,6 +128,17 @@ impl SetupUse {
             is_read: setup::is_read(&top, roots.map(GateRoot::settings)),
             has_settings: has(settings::FILE_NAME),
             has_trust_file: has(trust::pins::FILE_NAME),
+        }
+    }
+
+    /// What it writes.
+    fn effect(self) -> &'static str {
+        match (self.has_settings, self.has_trust_file) {
+            (false, false) => {
+                "writes what this repository lacks: settings with platforms, a trust file, git attributes"
+            }
+            (false, true) => "writes what this repository lacks: settings with platforms, git attributes",
+            (true, _) => "writes what this repository lacks: a trust file, git attributes",
         }
     }
 
@@ -186,7 +198,7 @@ fn add_judgment(status: &mut Status, root: &RootOutcome) {
         if open.any(|it| it.error.kind == ErrorKind::LockFile) {
             status.unreadable.push(name(&root.path));
         } else if !verified.inconclusive.is_empty() {
-            // Without the network only modules leave a question open.
+            // Without the network it is modules that leave a question open, or Git.
             status.not_checked.push(name(&root.path));
         }
         status.unknown_hashes += verified.unknown;
@@ -262,8 +274,7 @@ fn next(
     if !status.denied.keys().all(|rule| simple.contains(rule)) {
         return ("verify", &["-r"], "explains what is denied");
     }
-    let setup =
-        ("setup", &[][..], "writes what this repository lacks: settings with platforms, a trust file, git attributes");
+    let setup = ("setup", &[][..], setup_use.effect());
     if status.platforms.is_none()
         && !status.trust_file
         && setup_use.is_read
@@ -281,7 +292,11 @@ fn next(
         return ("upgrade", &["-r"], "selects versions that the configuration allows");
     }
     let mended = || judged.iter().flat_map(mended);
-    if mended().any(|finding| finding.level() > Level::Note) {
+    let open: Vec<&Finding> = mended().filter(|finding| finding.level() > Level::Note).collect();
+    if !open.is_empty() {
+        if open.iter().all(|finding| finding.help().commands().any(|command| command.has("--from-lock"))) {
+            return ("lock", &["-r", "--from-lock"], "adds what entries lack that the configuration does not require");
+        }
         if mended().all(Finding::is_repairable) && status.not_remembered.is_empty() {
             return ("verify", &["-r", "--fix"], "repairs the lock files and checks them again");
         }
@@ -294,7 +309,7 @@ fn next(
         return ("trust init", &["-r"], "remembers the signers of what is locked");
     }
     if !status.not_checked.is_empty() {
-        return ("verify", &["-r"], "reads the modules that were never read, and checks everything");
+        return ("verify", &["-r"], "checks everything, and says what is open");
     }
     if status.changed_files.as_ref().is_some_and(|files| !files.is_empty()) {
         return ("diff", &["-r"], "explains what changed, before you commit it");

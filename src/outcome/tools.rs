@@ -162,7 +162,7 @@ pub struct Status {
     pub without_lock_file: Vec<String>,
     /// Those that cannot be read.
     pub unreadable: Vec<String>,
-    /// Those that call modules that were never read here, so what they require is not known.
+    /// Those with questions that stay open without the network, such as what modules require that were never read here.
     pub not_checked: Vec<String>,
     /// The recorded hashes that no earlier run checked.
     pub unknown_hashes: usize,

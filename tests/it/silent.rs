@@ -163,7 +163,7 @@ fn nothing_is_sent_without_the_network() {
         assert!(!done.stderr.contains("unexpected argument"), "{args:?}: {done}");
     }
     let status = run(&["status"]);
-    assert!(status.stdout.contains("5 root modules not checked: their remote modules were never read"), "{status}");
+    assert!(status.stdout.contains("5 root modules not checked: "), "{status}");
     for args in ONLINE {
         let words: Vec<&str> = args.iter().copied().chain(["--offline"]).collect();
         let done = run(&words);

@@ -261,6 +261,52 @@ fn setup_writes_nothing_that_no_root_module_reads() {
     assert!(run.touched().contains(&"a/.tflock.hcl"), "{run}");
 }
 
+/// What `setup` writes depends on what exists.
+#[test]
+fn setup_adds_no_platforms_to_existing_settings() {
+    let (workspace, registry) = (repository(), registry());
+    let effect = || {
+        let next = &workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json()["status"]["next"];
+        assert_eq!(next["command"], "tflock setup");
+        next["effect"].as_str().unwrap().contains("platforms")
+    };
+    assert!(effect());
+    workspace.write(SETTINGS, "tool = \"terraform\"\n");
+    assert!(!effect());
+}
+
+/// `lock` leaves the entry of a provider that no module requires.
+#[test]
+fn an_entry_that_nothing_requires_is_completed() {
+    let registry = registry();
+    for (place, wanted) in [("", "tflock lock --from-lock"), ("live/a/", "tflock lock -r --from-lock")] {
+        let main = format!("{place}main.tf");
+        let workspace = Workspace::with_files(&[(&*main, MAIN), (SETTINGS, "platforms = [\"linux_amd64\"]\n")]);
+        workspace.git(["init", "--quiet"]);
+        workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(0);
+        workspace.write(&main, "terraform {\n  backend \"local\" {}\n}\n");
+        workspace.write(SETTINGS, "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
+        let next = says(&workspace, &registry, &["platform-uncovered"]);
+        assert_eq!(next, wanted);
+        follow(&workspace, &registry, &next).ended_with(0);
+        let next = says(&workspace, &registry, &["offline checks pass"]);
+        assert!(!next.starts_with("tflock lock"), "{next}");
+    }
+}
+
+/// Where git fails, no module is the reason.
+#[test]
+fn a_failure_of_git_is_left_to_verify() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", MAIN), (SETTINGS, "platforms = [\"linux_amd64\"]\n")]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["lock"]).ended_with(0);
+    commit(&workspace, "lock");
+    workspace.write(".git/index", "broken");
+    says(&workspace, &registry, &["1 root module not checked: `verify` says why"]);
+    workspace.tflock(&registry, ["verify", "--offline"]).ended_with(4);
+}
+
 #[test]
 fn before_the_first_commit_there_is_nothing_to_compare_with() {
     let (workspace, registry) = (repository(), registry());

@@ -235,7 +235,7 @@ fn gate(status: &Status) -> String {
         (!status.denied.is_empty()).then(|| format!("denied: {}", rules(&status.denied))),
         (!status.warned.is_empty()).then(|| format!("warnings: {}", rules(&status.warned))),
         unreadable.then(|| format!("{} not checked: unreadable", groups::root_modules(status.unreadable.len()))),
-        (open > 0).then(|| format!("{} not checked: their remote modules were never read", groups::root_modules(open))),
+        (open > 0).then(|| format!("{} not checked: `verify` says why", groups::root_modules(open))),
         (status.unknown_hashes > 0).then(|| format!("{} never checked", counted_hashes(status.unknown_hashes))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
