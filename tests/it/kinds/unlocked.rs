@@ -191,7 +191,10 @@ fn units_that_get_no_lock_file_are_counted_apart() {
     for args in [&["status"][..], &["verify", "-r", "--offline"]] {
         let note = note(args);
         let count = "4 units have no lock file, such as caller: `tflock lock -r --create` writes 2 of them";
-        assert!(note.contains(count) && note.contains("; 2 units get none, such as unread: it depends on"), "{note}");
+        assert!(
+            note.contains(count) && note.contains("; 2 units get none, such as unread, for several reasons: `"),
+            "{note}"
+        );
     }
     workspace.write(".tflock.hcl", &format!("{settings}level \"lock-file-missing\" {{\n  is = \"deny\"\n}}\n"));
     let status = || workspace.tflock(&registry, ["status", "--format", "json"]).ended_with(0).json()["status"].clone();

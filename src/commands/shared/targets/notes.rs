@@ -122,11 +122,14 @@ impl Targets<'_> {
         let all: Vec<&PathBuf> = self.beside.unlocked_units.paths.iter().collect();
         let (none, written): (Vec<&PathBuf>, Vec<&PathBuf>) =
             all.iter().copied().partition(|path| self.beside.why_none(path).is_some());
-        let reason = none.first().and_then(|path| self.beside.why_none(path)).unwrap_or_default();
+        let reason: Step = match self.beside.by_reason()[..] {
+            [(reason, _)] => format!(": {reason}").into(),
+            _ => step!(", for several reasons: `tflock lock -r --create` lists them"),
+        };
         let choice = "where that is a choice, name .terraform.lock.hcl in a .gitignore";
         let Some(first) = written.first() else {
             let units = such(&all, "has no lock file and gets none", "have no lock file and get none")?;
-            return Some(format!("{units}: {reason}; {choice}").into());
+            return Some(step!("{}{}; {}", units, Value::Step(reason), choice));
         };
         let them = match (written.len(), all.len()) {
             (1, 1) => "it".to_owned(),
@@ -142,9 +145,9 @@ impl Targets<'_> {
         } else {
             step!("`tflock lock -r --create` writes {}", them)
         };
-        let rest = such(&none, "gets none", "get none").map(|units| format!("; {units}: {reason}")).unwrap_or_default();
+        let rest = such(&none, "gets none", "get none").map(|units| step!("; {}{}", units, Value::Step(reason)));
         let units = such(&all, "has no lock file", "have no lock file")?;
-        Some(step!("{}: {}{}; {}", units, Value::Step(written), rest, choice))
+        Some(step!("{}: {}{}; {}", units, Value::Step(written), Value::Step(rest.unwrap_or_default()), choice))
     }
 
     /// True for a unit without a lock file of which nothing says which tool runs it: then none is created.
