@@ -25,10 +25,14 @@ pub fn first<T: Serialize + Ord, S: Serializer>(values: &BTreeSet<T>, serializer
     values.first().serialize(serializer)
 }
 
-/// `1 package`, `3 packages`.
+/// `1 package`, `3 packages`, `2 directories`.
 pub fn counted(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
+    let vowels = ['a', 'e', 'i', 'o', 'u'];
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(vowels)) {
+        _ if count == 1 => format!("{count} {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
 }
 
 /// The object name of a commit, short enough for users.
@@ -52,6 +56,12 @@ pub fn nonzero<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_have_their_plural() {
+        let words = ["package", "directory", "day"].map(|noun| [counted(1, noun), counted(2, noun)]);
+        assert_eq!(words, [["1 package", "2 packages"], ["1 directory", "2 directories"], ["1 day", "2 days"]]);
+    }
 
     #[test]
     fn paths_of_windows_are_shown_with_slashes() {
