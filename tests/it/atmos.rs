@@ -121,6 +121,8 @@ fn a_directory_of_instances_alone_lacks_no_lock_file() {
     for command in [&["install"][..], &["upgrade"], &["outdated"], &["migrate", "--to", "tofu"]] {
         let run = workspace.tflock(&registry, ["-C", "app"].iter().chain(command)).ended_with(2);
         assert!(run.touched().is_empty() && run.stderr.contains("Atmos"), "{run}");
+        let names_one = run.stderr.contains(&format!("such as {INSTANCE}, "));
+        assert!(names_one || command[0] == "install", "{run}");
     }
     gate(&workspace, &registry, &["-r"]).ended_with(0);
     // A new requirement makes none either, unless the lock file is what is to change.

@@ -315,7 +315,7 @@ impl<'a> Targets<'a> {
             {
                 let is_here = settings.path.as_os_str().is_empty();
                 let place = if is_here { "here".to_owned() } else { format!("in {}", shown(&settings.path)) };
-                return Err(of_instances_alone(&place, Path::new(name.as_str())));
+                return Err(of_instances_alone(&place, &settings.path.join(name.as_str())));
             }
         }
         Ok(self)
