@@ -67,10 +67,17 @@ pub struct Origin {
 }
 
 /// A module by the names of the calls that lead to it, joined by points: `module.net`, and `component.net` in a stack, whose calls
-/// are named `component:NAME` and `stack:NAME`.
+/// are named `component:NAME` and `stack:NAME`, with `removed:` and a number for those of `removed` blocks.
 pub fn module_name(calls: &str) -> String {
-    if is_in_stack(calls) { calls.replace(':', ".") } else { format!("module.{calls}") }
+    if !is_in_stack(calls) {
+        return format!("module.{calls}");
+    }
+    let of_removed = |calls: String, kind| calls.replace(&format!("{kind}:{REMOVED}"), "removed block ");
+    ["component", "stack"].into_iter().fold(calls.to_owned(), of_removed).replace(':', ".")
 }
+
+/// The beginning of the names of `removed` blocks of a stack, which no component has.
+pub const REMOVED: &str = "removed:";
 
 /// True if the calls that lead to a module begin in a stack. The names of other calls have no colon.
 pub fn is_in_stack(calls: &str) -> bool {

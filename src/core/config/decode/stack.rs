@@ -14,7 +14,7 @@ use crate::config::{
 };
 use crate::dialect::Dialect;
 use crate::finding::Position;
-use crate::requirements::module_name;
+use crate::requirements::{REMOVED, module_name};
 use crate::words::shown;
 
 /// The block types of a file and their labels.
@@ -28,9 +28,6 @@ const FILE: BodySchema = &[
     ("output", 1),
     ("removed", 0),
 ];
-
-/// The beginning of the names of `removed` blocks, which no component has.
-const REMOVED: &str = "removed:";
 
 impl Module {
     /// Reads the files of one stack, in the order of their names. Its components are calls named `component:NAME`, its
@@ -194,6 +191,9 @@ mod tests {
         let module = decode(&[("a.tfcomponent.hcl", &one), ("b.tfcomponent.hcl", &format!("{two}{one}"))]).unwrap();
         let names: Vec<&str> = module.calls.keys().map(String::as_str).collect();
         assert_eq!(names, ["component:removed:1", "component:removed:3", "stack:removed:2"]);
+        let within = names.iter().map(|name| module_name(&format!("stack:deep.{name}.net")));
+        let wanted = [1, 3, 2].map(|number| format!("stack.deep.removed block {number}.net"));
+        assert_eq!(within.collect::<Vec<_>>(), wanted);
     }
 
     #[test]
