@@ -106,7 +106,7 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
         query_online(changed, &cache, args, services)?
     };
     let mut since_base = explainer.as_ref().map(|explainer| answered.explained(explainer)).unwrap_or_default();
-    let (judged, notes) = answered.judged(&cache, options, &verdict);
+    let (judged, mut notes) = answered.judged(&cache, options, &verdict);
     let roots: GateRoots = answered.groups.into_iter().flat_map(|(roots, _)| roots).collect();
     let unlisted = if base.is_none() { UnlistedHosts::of(&roots) } else { None };
     if let Some(explainer) = explainer.filter(|_| targets.found) {
@@ -120,7 +120,6 @@ pub(super) fn check(args: &VerifyArgs, services: &Services<'_>) -> Result<(Outco
     // A hook before each commit judges nothing but the working tree.
     let own = services.variables().get("PRE_COMMIT").is_none().then(|| notes::OWN.to_owned());
     let rules = base.as_ref().map_or(own, |base| Some(base.note()));
-    let mut notes = Notes::from(notes);
     notes.extend(notes::on_what_was_checked(&outcome, rules, scope.offline, skipped).0);
     notes.extend(base.as_ref().map(Base::settings_changes).unwrap_or_default());
     notes.extend(notes::not_judged(&nested));
@@ -313,8 +312,9 @@ impl Answered {
         self.groups.iter().flat_map(|(roots, known)| explainer.changes(roots, known)).collect()
     }
 
-    fn judged(&self, cache: &Cache, options: VerifyOptions, verdict: &TreeVerdict) -> (Vec<RootOutcome>, Vec<String>) {
-        let (mut outcomes, mut notes, mut limits) = (Vec::new(), self.served.clone(), RunLimits::default());
+    fn judged(&self, cache: &Cache, options: VerifyOptions, verdict: &TreeVerdict) -> (Vec<RootOutcome>, Notes) {
+        let (mut outcomes, mut limits) = (Vec::new(), RunLimits::default());
+        let mut notes = Notes::from(self.served.clone());
         for (roots, known) in &self.groups {
             let (judged, more) = judged(roots, known, cache, options, verdict, &mut limits);
             outcomes.extend(judged.into_iter().map(|judged| judged.outcome));
@@ -322,9 +322,6 @@ impl Answered {
         }
         notes.extend(limits.notes());
         notes.extend(self.noted.iter().cloned());
-        // Each once, though root modules with the same source need not be next to each other.
-        let mut seen = BTreeSet::new();
-        notes.retain(|note| seen.insert(note.clone()));
         (outcomes, notes)
     }
 }
@@ -392,6 +389,6 @@ mod tests {
         let answered = Answered { served: vec![one.clone(), other.clone(), one.clone()], ..Answered::default() };
         let cache = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
         let (_, notes) = answered.judged(&cache, VerifyOptions::default(), &TreeVerdict::default());
-        assert_eq!(notes, [one, other]);
+        assert_eq!(notes, Notes::from(vec![one, other]));
     }
 }
