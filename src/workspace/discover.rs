@@ -5,7 +5,7 @@ mod callers;
 mod units;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -183,12 +183,10 @@ pub fn discover(start: &Path, create: bool, search: Search<'_>) -> Result<Discov
             .zip(&their_calls)
             .filter(|(place, calls)| is_of_its_own(place, calls, &included) && !roots.contains(&place.path));
         beside.unlocked_units = UnlockedUnits::of(get_none, &locked);
+        let unlocked: HashSet<&PathBuf> =
+            without_lock.iter().chain(&beside.like_roots).chain(&beside.unlocked_units.paths).collect();
         let is_new = |place: &&SurveyedDirectory| {
-            roots.contains(&place.path)
-                || without_lock.contains(&place.path)
-                || beside.like_roots.contains(&place.path)
-                || beside.unlocked_units.paths.contains(&place.path)
-                || ignored::exists(&start.join(&place.path))
+            roots.contains(&place.path) || unlocked.contains(&place.path) || ignored::exists(&start.join(&place.path))
         };
         beside.ignored = ignored::of(start, others.iter().filter(is_new).map(|place| &*place.path));
         roots.retain(|path| !beside.ignored.contains_key(path));

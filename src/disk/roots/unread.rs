@@ -20,6 +20,8 @@ pub enum UnreadReason {
     ModuleCall { name: String, argument: &'static str, reason: Unevaluated },
     /// The source or the version of a provider does.
     Provider { name: String, argument: &'static str, reason: Unevaluated },
+    /// Too many modules are called with values of their own.
+    TooManyModules { name: String },
 }
 
 impl UnreadReason {
@@ -38,6 +40,9 @@ impl fmt::Display for UnreadReason {
             Self::NoConfiguration => f.write_str("there is no configuration in this directory"),
             Self::ComponentRegistry { name, source } => {
                 write!(f, "{name} comes from a component registry ({source}), and tflock reads those of modules only")
+            }
+            Self::TooManyModules { name } => {
+                write!(f, "{name} is one of more modules with values of their own than tflock reads in a root module")
             }
             Self::ModuleCall { name, argument, reason } => write!(
                 f,

@@ -122,9 +122,10 @@ impl Targets<'_> {
         let all: Vec<&PathBuf> = self.beside.unlocked_units.paths.iter().collect();
         let (none, written): (Vec<&PathBuf>, Vec<&PathBuf>) =
             all.iter().copied().partition(|path| self.beside.why_none(path).is_some());
-        let reason: Step = match self.beside.by_reason()[..] {
-            [(reason, _)] => format!(": {reason}").into(),
-            _ => step!(", for several reasons: `tflock lock -r --create` lists them"),
+        let reason: Step = if let [(reason, _)] = self.beside.by_reason()[..] {
+            format!(": {reason}").into()
+        } else {
+            step!(", for several reasons: `tflock lock -r --create` lists them")
         };
         let choice = "where that is a choice, name .terraform.lock.hcl in a .gitignore";
         let Some(first) = written.first() else {

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::git::{ChangedFiles, FileKind, GitTree};
 use crate::lockfile::{self, FILE_NAME};
+use crate::modulelock;
 use crate::path::{PackageFolder, RepoPath, TOOL_FOLDERS, folded_name, lexical, links, shown};
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::terragrunt;
@@ -23,7 +24,8 @@ use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::workspace::{Exclusions, Root};
 
 /// The names in the directory of a root module that are read, or installed from.
-const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
+const READ: [&str; 6] =
+    [FILE_NAME, modulelock::FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
 
 impl Base {
     /// The findings about hidden paths, at the judged root modules and at those that were in the working tree before.

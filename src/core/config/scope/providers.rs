@@ -7,6 +7,7 @@ use crate::addr::ProviderSource;
 use crate::config::module::{Constraint, DynamicProvider, Location, Module, RequiredProvider};
 use crate::config::{ConfigError, ConfigErrorKind};
 use crate::evaluate::Expression;
+use crate::redact;
 use crate::value::Unevaluated;
 use crate::version::Constraints;
 
@@ -59,6 +60,11 @@ impl ModuleScope {
         };
         if let Some(expression) = &dynamic.source {
             let source = text(expression, "source")?;
+            if let Some(value) = redact::variable_in(&source) {
+                let (name, place) = (name.to_owned(), expression.place.clone());
+                let reason = Unevaluated::limit(format!("{value}, which is sent to no server, unlike that of --var"));
+                return Err(ProviderProblem::Unevaluated { name, argument: "source", place, reason });
+            }
             let parsed = ProviderSource::parse(&source, surroundings.dialect);
             required.source = parsed.map_err(|error| invalid(&expression.place, error.into()))?;
             required.source_text = Some(source);

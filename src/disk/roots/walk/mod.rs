@@ -22,6 +22,7 @@ use crate::disk::roots;
 use crate::disk::roots::unit::Assembly;
 use crate::path::links::is_absence;
 use crate::path::shown;
+use crate::requirements::module_name;
 use crate::value::Unevaluated;
 
 /// Deeper trees are taken for endless ones.
@@ -32,6 +33,9 @@ const MOST_ERRORS: usize = 1_000;
 
 /// Beyond so many missing modules no path is listed: the tree is not complete anyway.
 const MOST_MISSING: usize = 100;
+
+/// How many directories, each with values of its variables, are visited once paths are not listed any more.
+const MOST_SIGHTS: usize = 20_000;
 
 /// How many bytes of a path count as much as one module call, of which each requirement keeps the path.
 const KEY: usize = 256;
@@ -331,6 +335,10 @@ impl<'o> Walk<'o> {
 
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
     fn follow(&mut self, from: &ModuleNode, call: &ModuleCall, key: String, above: &mut Vec<Place>) -> u64 {
+        if self.sizes.len() >= MOST_SIGHTS {
+            self.tree.unread_parts.push(UnreadReason::TooManyModules { name: module_name(&call.name) }.at(&call.place));
+            return 1;
+        }
         let is_stack = stack::is_stack(call);
         let found = self.locate(from, call, &key).and_then(|found| {
             let is_above = |found: &LocatedModule| above.contains(&(found.dir.clone(), is_stack));
