@@ -2,7 +2,11 @@
 //!
 //! What differs between two module locks.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+use percent_encoding::percent_decode_str;
+use url::Url;
 
 use super::{Ambiguity, LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
 use crate::config::ModuleSource;
@@ -153,11 +157,18 @@ pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Opti
     Some(Finding::new(rule, message).about_module(&key.source))
 }
 
-/// The findings on what a change did to the locks of packages that were there before and still are. A package whose `ref`
-/// is known to go on, or that has none, may be locked again.
+/// The findings on what a change did to the locks of packages that were there before and still are, also by another spelling of the
+/// source. A package whose `ref` is known to go on, or that has none, may be locked again.
 pub fn after(before: &ModuleLock, now: &ModuleLockFile, is_moving: &dyn Fn(&ModuleKey) -> bool) -> Vec<Finding> {
+    let place = |key: &ModuleKey| (place_of(&key.source), key.version.as_ref().map(ModuleVersion::canonical));
+    let respelled = OnceCell::new();
+    let by_place = |key: &ModuleKey| {
+        let known: &Vec<_> = respelled.get_or_init(|| before.iter().map(|(key, old)| (place(key), old)).collect());
+        let wanted = place(key);
+        known.iter().find(|(place, _)| *place == wanted).map(|(_, old)| *old)
+    };
     let changed = now.lock.iter().filter_map(|(key, block)| {
-        let old = before.get(key).filter(|old| old.content.hash != block.content.hash)?;
+        let old = before.get(key).or_else(|| by_place(key)).filter(|old| old.content.hash != block.content.hash)?;
         if is_moving(key) {
             return None;
         }
@@ -170,6 +181,18 @@ pub fn after(before: &ModuleLock, now: &ModuleLockFile, is_moving: &dyn Fn(&Modu
         Some(finding.at(now.spans.get(key).copied()))
     });
     changed.collect()
+}
+
+/// One spelling of where a package of git is: the path without escapes and steps that lead nowhere, and the name of a tag or branch alone.
+/// Everything else stays as it is.
+fn place_of(source: &str) -> String {
+    let url = source.strip_prefix("git::").and_then(|address| Url::parse(address).ok());
+    let Some(url) = url.filter(Url::has_host) else { return source.to_owned() };
+    let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
+    let named: Option<String> = url.query_pairs().find(|(name, _)| name == "ref").map(|(_, text)| text.into_owned());
+    let named = named.as_deref().unwrap_or_default();
+    let named = ["refs/tags/", "refs/heads/"].iter().find_map(|start| named.strip_prefix(start)).unwrap_or(named);
+    format!("{}://{}{path}?ref={named}", url.scheme(), url.authority())
 }
 
 /// How many equal versions a finding names.

@@ -167,6 +167,30 @@ fn served_content_is_checked_against_the_lock() {
 }
 
 #[test]
+fn another_spelling_of_a_source_is_the_same_package() {
+    let before = decoded(TEXT).lock;
+    let changed = |source: &str| {
+        let text = TEXT.replace("git::https://g.example/net.git?ref=v1", source).replace("47DEQpj8", "00000000");
+        after(&before, &decoded(&text), &|_| false).len()
+    };
+    for source in [
+        "git::https://g.example/net.git?ref=v1",
+        "git::https://g.example/net.git?ref=refs/tags/v1",
+        "git::https://G.example/./n%65t.git?ref=v1",
+        "git::https://g.example:443/net.git?depth=1&ref=v1",
+    ] {
+        assert_eq!(changed(source), 1, "{source}");
+    }
+    for source in [
+        "git::https://g.example/net.git?ref=v2",
+        "git::https://g.example/other.git?ref=v1",
+        "git::ssh://g.example/net.git?ref=v1",
+    ] {
+        assert_eq!(changed(source), 0, "{source}");
+    }
+}
+
+#[test]
 fn the_worst_change_comes_first() {
     let old = decoded(TEXT).lock;
     let text = TEXT
