@@ -568,6 +568,22 @@ fn computed_hosts_are_requested_only_if_the_base_has_them() {
     }
 }
 
+/// What a unit said at the base depends on its own settings, and not on who asks for it first.
+#[test]
+fn a_new_unit_changes_nothing_of_others() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let hook = "terraform {\n  before_hook \"h\" {\n    commands = [\"plan\"]\n    execute  = [\"true\"]\n  }\n}\n";
+    edit(&workspace, "live/a/terragrunt.hcl", |text| text.to_owned() + hook);
+    commit(&workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    edit(&workspace, "live/a/terragrunt.hcl", |text| format!("{text}inputs = {{}}\n"));
+    workspace.write("live/c/terragrunt.hcl", INCLUDE);
+    workspace.git(["add", "."]);
+    let run = gated(&workspace, &registry, &[]);
+    assert!(run.stdout.contains("lock-file-missing") && !run.stdout.contains("program-changed"), "{run}");
+}
+
 /// Terragrunt copies what a link leads to, so the directory has its own neighbours there.
 #[cfg(unix)]
 #[test]
