@@ -35,8 +35,13 @@ pub fn remember_variable(name: &str, value: &str) {
     remember_as(value, &format!("{VARIABLE}{name})"));
 }
 
+/// Why a part of an address is not sent to a server: it contains the value of a variable of the environment.
+pub fn not_sent(text: &str) -> Option<String> {
+    variable_in(text).map(|value| format!("{value}, which is sent to no server, unlike that of --var"))
+}
+
 /// What stands for the value of a variable of the environment that a text contains, if it does.
-pub fn variable_in(text: &str) -> Option<String> {
+fn variable_in(text: &str) -> Option<String> {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known.iter().find(|(secret, shown)| shown.starts_with(VARIABLE) && text.contains(&***secret));
     found.map(|(_, shown)| shown.clone())

@@ -23,7 +23,7 @@ impl TreeError {
     /// As an error about the root module in a directory, whose files reports find below `shown`.
     pub fn shown_below(self, root: &Path, shown: &Path) -> Error {
         let moved = |place: Location| Location { file: file_from(shown, &place.file).into(), ..place };
-        // The root module itself is named as it was opened.
+        // The root module itself has the name by which it was opened.
         let from_root = |path: PathBuf| if path == root { path } else { file_from(shown, &path) };
         let error = match self {
             Self::Config(error) => Self::Config(ConfigError { kind: error.kind.moved(moved), ..error }),

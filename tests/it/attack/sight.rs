@@ -60,6 +60,15 @@ const ROWS: &[Row] = &[
     ),
     ("a lock file that is a link", |it| it_links_lock(it), "link-changed", true),
     (
+        "a module lock file that is a link",
+        |it| {
+            it.write("locked.hcl", "");
+            link(it, "../locked.hcl", "app/.tflock.modules.hcl");
+        },
+        "link-changed",
+        true,
+    ),
+    (
         "settings that are a link",
         |it| {
             it.write("policy.hcl", &it.read(SETTINGS));

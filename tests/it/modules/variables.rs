@@ -258,10 +258,18 @@ fn values_of_the_environment_are_not_shown() {
     assert!(run.stderr.contains("m/(value of TF_VAR_f)"), "{run}");
     assert!(!run.stderr.contains(secret) && !run.stdout.contains(secret), "{run}");
     let remote = main.replace("./m/", &format!("https://{}/m/", registry.host()));
-    workspace.write("main.tf", &remote);
-    let run = workspace.tflock(&registry, ["verify"]);
-    assert!(run.stdout.contains("(value of TF_VAR_f), which is sent to no server"), "{run}");
-    assert!(registry.requests().iter().all(|request| !request.path.contains(secret)), "{run}");
+    let entry = format!("{{\n      source = \"{}/${{var.f}}/x\"\n    }}", registry.host());
+    let provider = format!("{CONSTANT}terraform {{\n  required_providers {{\n    x = {entry}\n  }}\n}}\n");
+    for text in [remote, provider] {
+        workspace.write("main.tf", &text);
+        for command in ["verify", "lock"] {
+            let run = workspace.tflock(&registry, [command]);
+            let said = run.stdout.clone() + &run.stderr;
+            assert!(said.contains("(value of TF_VAR_f), which is sent to no server"), "{run}");
+            assert!(!said.contains(secret), "{run}");
+            assert!(registry.requests().iter().all(|request| !request.path.contains(secret)), "{run}");
+        }
+    }
     workspace.write("main.tf", &main);
     workspace.git(["init", "--quiet"]);
     workspace.git(["add", "."]);

@@ -60,9 +60,8 @@ impl ModuleScope {
         };
         if let Some(expression) = &dynamic.source {
             let source = text(expression, "source")?;
-            if let Some(value) = redact::variable_in(&source) {
-                let (name, place) = (name.to_owned(), expression.place.clone());
-                let reason = Unevaluated::limit(format!("{value}, which is sent to no server, unlike that of --var"));
+            if let Some(reason) = redact::not_sent(&source) {
+                let (name, place, reason) = (name.to_owned(), expression.place.clone(), Unevaluated::limit(reason));
                 return Err(ProviderProblem::Unevaluated { name, argument: "source", place, reason });
             }
             let parsed = ProviderSource::parse(&source, surroundings.dialect);

@@ -30,8 +30,8 @@ type InstalledPlace = (PathBuf, Option<ModuleVersion>);
 
 /// The address of a module, unless it is remote and contains a value of the environment: no server gets to know one.
 fn not_secret(address: String) -> Result<String, Unevaluated> {
-    match redact::variable_in(&address).filter(|_| !address.starts_with('.')) {
-        Some(value) => Err(Unevaluated::limit(format!("{value}, which is sent to no server, unlike that of --var"))),
+    match redact::not_sent(&address).filter(|_| !address.starts_with('.')) {
+        Some(reason) => Err(Unevaluated::limit(reason)),
         None => Ok(address),
     }
 }
