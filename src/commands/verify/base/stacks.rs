@@ -54,7 +54,7 @@ fn generated_over(stack: &str, beside: &Beside, tracked: &BTreeMap<String, &str>
             let over = tracked.get(&*own).or(first.map(|(_, path)| path))?;
             format!("the stack generates over {over}: what is judged there may not be what is used")
         }
-        None => "the stack may generate over what git tracks, since not all of it is a literal".to_owned(),
+        None => "the stack may generate over what git tracks, since a part of it is not read".to_owned(),
     };
     let remedy = step!(
         "Generate below .terragrunt-stack, or where git tracks nothing; else the owner of the trust file approves the change \
